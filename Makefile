@@ -1,0 +1,54 @@
+# The two commands: `make reproduce` and `make test`. Each sets up what it needs in .venv, on any machine with
+# Python 3.11+ and make. `make PYTHON=python3.12 test` takes another Python.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help reproduce test fast lint types pytest results tuning clean
+
+help:
+	@echo "make reproduce   run the paper's experiments, print the tables, draw the figures (below runs/)"
+	@echo "make test        format, lint, types and all tests"
+	@echo "make fast        the quick tests only"
+	@echo "make results     remake the committed results/ from a clean tree"
+	@echo "make tuning      search the training settings again, from a clean tree (about an hour)"
+	@echo "make clean       remove the virtual environment and runs/"
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "coadapt needs Python 3.11 or newer; say which one with: make PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+reproduce: $(READY)
+	$(BIN)/coadapt reproduce matrix-game
+
+test: lint types pytest
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/pyright
+
+pytest: $(READY)
+	$(BIN)/pytest
+
+fast: $(READY)
+	$(BIN)/pytest -m 'not slow'
+
+clean-tree:
+	@test -z "$$(git status --porcelain)" || \
+		{ echo "The tree has uncommitted changes; commit or stash them, so that results name the code that made them."; exit 1; }
+
+results: clean-tree $(READY)
+	$(BIN)/coadapt reproduce matrix-game --preset fast --out results/matrix_game
+
+tuning: clean-tree $(READY)
+	$(BIN)/coadapt tune matrix-game --out results/matrix_game
+
+clean:
+	rm -rf .venv runs

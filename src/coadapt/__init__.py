@@ -1,0 +1,56 @@
+"""Agents that cooperate with partners they have never met.
+
+A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that inference.
+"""
+
+from coadapt.agents.bayes import BestAction, bayes_optimal
+from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
+from coadapt.agents.beliefs import DirichletPosterior, Fixed, LearnedBelief, Recorded
+from coadapt.agents.rl2 import RL2, RL2Critic
+from coadapt.encounters import Meeting, Moment, meet, play
+from coadapt.evaluation.episodes import play_episodes, step_scores
+from coadapt.games.game import MAIN, PARTNER, Game, Outcome
+from coadapt.games.matrix import MatrixGame
+from coadapt.learning.ppo import PPOConfig
+from coadapt.learning.supervised import SupervisedConfig
+from coadapt.partners.dirichlet import DirichletPartners, Stationary
+from coadapt.partners.population import Partners, Population
+from coadapt.players import Belief, Critic, Decision, Player, Policy
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MAIN",
+    "PARTNER",
+    "RL2",
+    "BehaviourConditioned",
+    "Belief",
+    "BestAction",
+    "ConditionedCritic",
+    "ConditionedPolicy",
+    "Critic",
+    "Decision",
+    "DirichletPartners",
+    "DirichletPosterior",
+    "Fixed",
+    "Game",
+    "LearnedBelief",
+    "MatrixGame",
+    "Meeting",
+    "Moment",
+    "Outcome",
+    "PPOConfig",
+    "Partners",
+    "Player",
+    "Policy",
+    "Population",
+    "RL2Critic",
+    "Recorded",
+    "Stationary",
+    "SupervisedConfig",
+    "bayes_optimal",
+    "meet",
+    "play",
+    "play_episodes",
+    "step_scores",
+]

@@ -1,0 +1,32 @@
+"""The Bayes-optimal player of the matrix game against Dirichlet partners.
+
+The expected payoff is linear in the partner's distribution and no action changes what is learnt next, so the best
+action on the posterior mean is the best there is: no agent without the truth can do better, on any history.
+"""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from coadapt.agents.behaviour_conditioned import BehaviourConditioned
+from coadapt.agents.beliefs import DirichletPosterior, View
+from coadapt.arrays import Array, Float, Vector
+from coadapt.oracles.matrix import expected_payoffs
+
+
+class BestAction(NamedTuple):
+    """The policy that takes the exactly best action against the distribution it is told."""
+
+    payoff: Float[Array, "partner_actions main_actions"]
+
+    def __call__(self, observation: Any, belief: Vector) -> Vector:
+        del observation
+        payoffs = expected_payoffs(self.payoff, belief)
+        return jnp.where(jnp.arange(payoffs.size) == jnp.argmax(payoffs), 0.0, -jnp.inf)
+
+
+def bayes_optimal(
+    payoff: Float[Array, "partner_actions main_actions"], concentration: Vector, view: View
+) -> BehaviourConditioned:
+    """The exact posterior mean, and the exactly best action on it."""
+    return BehaviourConditioned(DirichletPosterior(concentration, view), BestAction(payoff))

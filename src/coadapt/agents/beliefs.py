@@ -1,0 +1,83 @@
+"""Ways to form an opinion of the partner.
+
+The agent that acts on a belief does not know which of these it has: that is what makes controls of them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Array, Count, Float, Key, Vector
+from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
+from coadapt.oracles.dirichlet import posterior_mean
+
+View = Callable[[Any], Vector]
+"""What a network looks at: an observation in, a vector out."""
+
+
+class LearnedBelief(eqx.Module):
+    """The paper's task prediction network: an LSTM layer, hidden layers, a softmax."""
+
+    network: RecurrentNetwork
+    view: View = eqx.field(static=True)
+
+    def __init__(self, key: Key, view: View, inputs: int, units: int, hidden: Sequence[int], labels: int):
+        self.network = RecurrentNetwork(key, inputs, units, hidden, labels, last_scale=0.01)
+        self.view = view
+
+    def start(self) -> LSTMMemory:
+        return self.network.start()
+
+    def update(self, observation: Any, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
+        logits, memory = self.network(self.view(observation), memory)
+        return jax.nn.softmax(logits), memory
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["concentration"], meta_fields=["view"])
+@dataclass(frozen=True)
+class DirichletPosterior:
+    """The exact posterior mean of a stationary partner's distribution: no belief has a smaller squared error.
+
+    `view` shows the partner's last action as one-hot, or zeros where there was none.
+    """
+
+    concentration: Vector
+    view: View
+
+    def start(self) -> Vector:
+        return jnp.zeros_like(self.concentration)
+
+    def update(self, observation: Any, memory: Vector) -> tuple[Vector, Vector]:
+        counts = memory + self.view(observation)
+        return posterior_mean(self.concentration, counts), counts
+
+
+class Fixed(NamedTuple):
+    """A belief that nothing changes: the truth, where it is known, or the mean of the population."""
+
+    label: Vector
+
+    def start(self) -> tuple[()]:
+        return ()
+
+    def update(self, observation: Any, memory: Any) -> tuple[Vector, Any]:
+        del observation
+        return self.label, memory
+
+
+class Recorded(NamedTuple):
+    """The beliefs of another episode played back step by step, whatever happens in this one; the last one stays."""
+
+    labels: Float[Array, "steps label"]
+
+    def start(self) -> Count:
+        return jnp.int32(0)
+
+    def update(self, observation: Any, memory: Count) -> tuple[Vector, Count]:
+        del observation
+        return self.labels[jnp.minimum(memory, len(self.labels) - 1)], memory + 1

@@ -1,0 +1,17 @@
+"""Names for the arrays that travel between the floors."""
+
+from typing import TypeVar
+
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+Key = PRNGKeyArray
+Flag = Bool[Array, ""]
+Count = Int[Array, ""]
+Scalar = Float[Array, ""]
+Vector = Float[Array, "_"]
+
+EitherArray = TypeVar("EitherArray", Array, np.ndarray)
+"""For arithmetic that serves JAX in play and NumPy, in double precision, in the oracles."""
+
+__all__ = ["Array", "Bool", "Count", "EitherArray", "Flag", "Float", "Int", "Key", "Scalar", "Vector"]

@@ -1,0 +1,60 @@
+"""Figures: small panels side by side, one a condition, with a line a method."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Line(NamedTuple):
+    """One method in one panel. A line with a deviation gets a band of that half-width."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    deviation: np.ndarray | None = None
+    style: str = "-"
+    colour: str | None = None
+
+
+class Panel(NamedTuple):
+    title: str
+    lines: Sequence[Line]
+
+
+def draw_panels(
+    panels: Sequence[Panel], x_label: str, y_label: str, title: str, paths: Sequence[Path], columns: int = 3
+) -> None:
+    """Write the panels as one figure, with one legend for all, to each of the paths (the ending says the format)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(3.6 * columns, 2.7 * rows + 0.9), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for axis in axes.flat[len(panels) :]:
+        axis.set_visible(False)
+    for axis, panel in zip(axes.flat, panels, strict=False):
+        _draw(axis, panel)
+    figure.suptitle(title)
+    figure.supxlabel(x_label)
+    figure.supylabel(y_label)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
+    for path in paths:
+        # No date and no random ids inside, so that the same numbers give the same file.
+        figure.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _draw(axis, panel: Panel) -> None:
+    for line in panel.lines:
+        axis.plot(line.x, line.y, line.style, label=line.label, color=line.colour, linewidth=1.5)
+        if line.deviation is not None:
+            low, high = line.y - line.deviation, line.y + line.deviation
+            axis.fill_between(line.x, low, high, color=line.colour, alpha=0.2, linewidth=0)
+    axis.set_title(panel.title, fontsize=10)
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,195 @@
+"""The matrix game's results as people look at them: a summary, a table, two figures."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coadapt.evaluation.episodes import StepScores
+from coadapt.evaluation.figures import Line, Panel, draw_panels
+from coadapt.evaluation.statistics import over_seeds
+from coadapt.evaluation.tables import Table
+from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.matrix_game.scores import METHODS
+from coadapt.oracles.matrix import Ceilings
+
+NAMES = {
+    "behaviour_conditioned": "behaviour-conditioned",
+    "rl2": "RL2",
+    "bayes": "Bayes-optimal",
+    "true_distribution": "told the truth",
+    "prior_mean": "told the average",
+    "shuffled_prediction": "another's prediction",
+}
+COLOURS = {
+    "behaviour_conditioned": "tab:blue",
+    "rl2": "tab:orange",
+    "bayes": "black",
+    "true_distribution": "tab:green",
+    "prior_mean": "tab:grey",
+    "shuffled_prediction": "tab:red",
+}
+
+
+class Results(NamedTuple):
+    """Everything measured. Arrays are by run unless said otherwise; runs are by alpha, then seed."""
+
+    config: MatrixGameConfig
+    ceilings: list[Ceilings]  # by alpha
+    scores: dict[tuple[str, str], StepScores]  # by method and mode
+    curves: dict[str, np.ndarray]  # by method: point, run
+    curve_steps: dict[str, np.ndarray]  # by method: environment steps consumed at each point
+    diagnostics: dict[str, dict[str, np.ndarray]]  # by stage and name: point, run
+    parameters: dict[str, dict[str, int]]  # by method and network
+    environment_steps: dict[str, int]  # by stage
+
+    def of_alpha(self, by_run: ArrayLike, number: int) -> np.ndarray:
+        """The seeds of one alpha, out of an array whose last axis is the run."""
+        seeds = len(self.config.seeds)
+        return np.asarray(by_run)[..., number * seeds : (number + 1) * seeds]
+
+    def last_step_rewards(self, method: str, mode: str, number: int) -> np.ndarray:
+        """The reward of the last step at one alpha, by seed."""
+        return self.of_alpha(self.scores[method, mode].reward[:, -1], number)
+
+
+def summary(results: Results) -> dict[str, Any]:
+    """All numbers, ready for JSON. Nothing in it depends on the clock."""
+    config = results.config
+    return {
+        "experiment": "matrix_game",
+        "rows": _rows(results),
+        "ceilings": [
+            {
+                "alpha": alpha,
+                "bayes_last_step": ceiling.bayes_last_step,
+                "bayes_mean_step": ceiling.bayes_mean_step,
+                "bayes_prediction_error": ceiling.bayes_error_by_step[-1],
+                "known_distribution": ceiling.known_distribution,
+                "known_distribution_standard_error": ceiling.known_distribution_error,
+            }
+            for alpha, ceiling in zip(config.alphas, results.ceilings, strict=True)
+        ],
+        "parameters": results.parameters,
+        "environment_steps": results.environment_steps,
+        "curves": {
+            method: {"environment_steps": results.curve_steps[method], "last_step_reward": _by_alpha(results, curve)}
+            for method, curve in results.curves.items()
+        },
+        "diagnostics": {
+            stage: {name: _by_alpha(results, values) for name, values in of_stage.items()}
+            for stage, of_stage in results.diagnostics.items()
+        },
+    }
+
+
+def _rows(results: Results) -> list[dict[str, Any]]:
+    config = results.config
+    runs = [(alpha, seed) for alpha in config.alphas for seed in config.seeds]
+    return [
+        {
+            "method": method,
+            "alpha": alpha,
+            "seed": seed,
+            "mode": mode,
+            "episodes": config.episodes,
+            "last_step_reward": scores.reward[run, -1],
+            "mean_step_reward": scores.reward[run].mean(),
+            "prediction_error": scores.prediction_error[run, -1],
+        }
+        for (method, mode), scores in results.scores.items()
+        for run, (alpha, seed) in enumerate(runs)
+    ]
+
+
+def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
+    """Values by point and run as, for each alpha, one row a seed."""
+    return {str(alpha): results.of_alpha(values, number).T for number, alpha in enumerate(results.config.alphas)}
+
+
+def reward_table(results: Results, mode: str = "sample") -> Table:
+    """The reward of the last step: every method beside the exact ceiling."""
+    learned = [method for method in METHODS if method != "bayes"]
+    rows = []
+    for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
+        estimates = [over_seeds(results.last_step_rewards(method, mode, number)) for method in learned]
+        share = estimates[0].mean / ceiling.bayes_last_step
+        cells = [
+            f"{e.mean:.4f} ± {e.deviation:.4f}" if e.deviation == e.deviation else f"{e.mean:.4f}" for e in estimates
+        ]
+        rows.append([f"{alpha:g}", *cells, f"{ceiling.bayes_last_step:.4f}", f"{share:.1%}"])
+    seeds = len(results.config.seeds)
+    title = f"Reward of the last step, actions {'sampled' if mode == 'sample' else 'greedy'}, mean ± standard deviation"
+    return Table(
+        f"{title} over {seeds} seed{'s' if seeds > 1 else ''}",
+        ["alpha", *(NAMES[method] for method in learned), "exact Bayes ceiling", "share of the ceiling reached"],
+        rows,
+    )
+
+
+def size_table(results: Results) -> Table:
+    """What each method has and consumes."""
+    steps = results.environment_steps
+    consumed = {"behaviour_conditioned": steps["predictor"] + steps["policy"], "rl2": steps["rl2"]}
+    rows = [
+        [
+            NAMES[method],
+            " + ".join(f"{number:,} {network}" for network, number in networks.items()),
+            f"{sum(networks.values()):,}",
+            f"{consumed[method]:,}",
+        ]
+        for method, networks in results.parameters.items()
+    ]
+    return Table("Size and budget", ["method", "parameters", "in all", "environment steps a run"], rows)
+
+
+def draw_learning(results: Results, folder: Path) -> None:
+    """The reward of the last step against training, a panel an alpha, with the exact ceiling."""
+    panels = []
+    for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
+        lines = []
+        for method, curve in results.curves.items():
+            of_alpha = results.of_alpha(curve, number)
+            x = results.curve_steps[method] / 1e6
+            lines.append(Line(NAMES[method], x, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
+        ends = np.array([0, max(steps[-1] for steps in results.curve_steps.values())]) / 1e6
+        best = np.full(2, ceiling.bayes_last_step)
+        lines.append(Line("exact Bayes ceiling", ends, best, style="--", colour="black"))
+        panels.append(Panel(f"alpha = {alpha:g}", lines))
+    draw_panels(
+        panels,
+        "environment steps consumed by all networks of the method (millions)",
+        "reward of the last step",
+        "Learning to play with a partner never met: mean and standard deviation over seeds",
+        [folder / "learning.png", folder / "learning.svg"],
+    )
+
+
+def draw_adaptation(results: Results, folder: Path) -> None:
+    """Reward, and error of the prediction, against the step within the episode."""
+    steps = np.arange(1, results.config.max_steps + 1)
+    rewards, errors = [], []
+    for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
+        measured = {method: results.scores[method, "sample"] for method in METHODS if method != "bayes"}
+        best = [Line("exact Bayes ceiling", steps, ceiling.bayes_by_step, style="--", colour="black")]
+        least = [Line("exact Bayes ceiling", steps, ceiling.bayes_error_by_step, style="--", colour="black")]
+        for method, scores in measured.items():
+            for lines, by_run in ((best, scores.reward), (least, scores.prediction_error)):
+                of_alpha = results.of_alpha(by_run.T, number)
+                lines.append(Line(NAMES[method], steps, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
+        rewards.append(Panel(f"reward, alpha = {alpha:g}", best))
+        errors.append(Panel(f"squared prediction error, alpha = {alpha:g}", least))
+    draw_panels(
+        [*rewards, *errors],
+        "step of the episode",
+        "",
+        "Finding out within one episode how the partner acts",
+        [folder / "adaptation.png", folder / "adaptation.svg"],
+        columns=min(3, len(rewards)),
+    )
+
+
+def _spread(by_seed: np.ndarray) -> np.ndarray | None:
+    """The standard deviation over seeds, the last axis, if there is more than one."""
+    return by_seed.std(axis=-1, ddof=1) if by_seed.shape[-1] > 1 else None

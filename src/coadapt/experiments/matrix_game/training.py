@@ -1,0 +1,118 @@
+"""What is trained in the matrix game: a predictor, a policy that is told the truth, and RL2."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
+from coadapt.agents.beliefs import Fixed, LearnedBelief
+from coadapt.agents.rl2 import RL2, RL2Critic
+from coadapt.arrays import Key, Scalar
+from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.stages import Runs, Stage, Trained, train
+from coadapt.games.matrix import clock, full_view, partner_watch
+from coadapt.learning import ppo, supervised
+from coadapt.partners.dirichlet import DirichletPartners, Stationary
+from coadapt.progress import Progress
+
+
+class TrainedMethods(NamedTuple):
+    """All that is trained, each by point of the learning curve and by run."""
+
+    predictor: Trained
+    policy: Trained
+    rl2: Trained
+
+
+def partners_of(config: MatrixGameConfig, alpha: Scalar) -> DirichletPartners:
+    """Whom one meets at this concentration."""
+    _, partner_actions = config.game.num_actions
+    return DirichletPartners(jnp.full(partner_actions, alpha))
+
+
+def predictor_stage(config: MatrixGameConfig) -> Stage:
+    """The task prediction network, shown partners and told their true distribution.
+
+    The partner takes no notice of the main agent and the predictor does not see it, so anyone may sit in the main seat
+    while it learns: here someone who acts at random.
+    """
+    game, sizes = config.game, config.sizes
+    main_actions, partner_actions = game.num_actions
+    anyone = Stationary(jnp.zeros(main_actions))
+
+    def start(key: Key):
+        for_network, for_training = jax.random.split(key)
+        belief = LearnedBelief(
+            for_network,
+            partner_watch,
+            inputs=1 + partner_actions,
+            units=sizes.predictor_units,
+            hidden=sizes.predictor_hidden,
+            labels=partner_actions,
+        )
+        return supervised.start(for_training, belief)
+
+    def chunk(state, alpha: Scalar, iterations: int):
+        return supervised.train_chunk(
+            state,
+            game,
+            partners_of(config, alpha),
+            lambda belief: anyone,
+            supervised.squared_error,
+            config.predictor,
+            iterations,
+        )
+
+    training = config.predictor
+    return Stage(
+        "predictor", start, chunk, lambda s: s.belief.network, training.iterations, training.steps_per_iteration
+    )
+
+
+def policy_stage(config: MatrixGameConfig) -> Stage:
+    """The conditioned policy, told the partner's true distribution."""
+    game, hidden = config.game, config.sizes.policy_hidden
+    main_actions, labels = game.num_actions
+
+    def start(key: Key):
+        for_policy, for_critic, for_training = jax.random.split(key, 3)
+        policy = ConditionedPolicy(for_policy, clock, 1, labels, hidden, main_actions)
+        return ppo.start(for_training, policy, ConditionedCritic(for_critic, clock, 1, labels, hidden))
+
+    def told_the_truth(policy, label):
+        return BehaviourConditioned(Fixed(label), policy)
+
+    return _ppo_stage("policy", config, start, told_the_truth, config.policy)
+
+
+def rl2_stage(config: MatrixGameConfig) -> Stage:
+    """RL2, which is told nothing; its critic is."""
+    game, sizes = config.game, config.sizes
+    main_actions, partner_actions = game.num_actions
+    inputs = 1 + main_actions + partner_actions + 1
+
+    def start(key: Key):
+        for_policy, for_critic, for_training = jax.random.split(key, 3)
+        policy = RL2(for_policy, full_view, inputs, sizes.rl2_units, sizes.rl2_hidden, main_actions)
+        critic = RL2Critic(for_critic, full_view, inputs, partner_actions, sizes.rl2_critic_units, sizes.rl2_hidden)
+        return ppo.start(for_training, policy, critic)
+
+    return _ppo_stage("rl2", config, start, lambda policy, label: policy, config.rl2)
+
+
+def _ppo_stage(name: str, config: MatrixGameConfig, start, as_player: ppo.AsPlayer, training: ppo.PPOConfig) -> Stage:
+    def chunk(state, alpha: Scalar, iterations: int):
+        return ppo.train_chunk(state, config.game, partners_of(config, alpha), as_player, training, iterations)
+
+    return Stage(name, start, chunk, lambda s: s.policy.network, training.iterations, training.steps_per_iteration)
+
+
+STAGES = {"predictor": predictor_stage, "policy": policy_stage, "rl2": rl2_stage}
+
+
+def train_all(config: MatrixGameConfig, runs: Runs, progress: Progress) -> TrainedMethods:
+    """Every stage."""
+    return TrainedMethods(
+        **{name: train(stage(config), runs, config.curve_points, progress) for name, stage in STAGES.items()}
+    )

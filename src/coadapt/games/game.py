@@ -1,0 +1,47 @@
+"""What a game is: pure functions on a state, for two seats and one shared reward."""
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from coadapt.arrays import Count, Flag, Key, Scalar
+
+MAIN, PARTNER = 0, 1
+"""The seats: the agent under study, and the one it has to get along with."""
+
+
+class Outcome(NamedTuple):
+    """What one step of a game brings.
+
+    `terminated`: the episode is over and nothing can follow it. `truncated`: it is cut off here, though the game could
+    have gone on, so whoever learns has to imagine the rest.
+    """
+
+    reward: Scalar
+    terminated: Flag
+    truncated: Flag
+
+
+@runtime_checkable
+class Game(Protocol):
+    """A cooperative game of two. Sizes are static, numbers are leaves; `step` never resets by itself."""
+
+    @property
+    def num_actions(self) -> tuple[int, int]:
+        """How many actions each seat has."""
+        ...
+
+    @property
+    def max_steps(self) -> int:
+        """The most steps an episode can take."""
+        ...
+
+    def reset(self, key: Key) -> Any:
+        """The state an episode starts from."""
+        ...
+
+    def step(self, state: Any, actions: tuple[Count, Count]) -> tuple[Any, Outcome]:
+        """Both seats act at once."""
+        ...
+
+    def observe(self, state: Any, seat: int) -> Any:
+        """What the player in this seat sees."""
+        ...

@@ -1,0 +1,245 @@
+"""Proximal policy optimisation, for players with and without memory.
+
+PPO trains a policy network and a critic. What it plays with is a player made of the policy and, for those who may know
+it in training, the partner's true label: `as_player(policy, label)`. An agent that learns from end to end ignores the
+label; a conditioned policy is told it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
+from coadapt.checks import between, positive, whole
+from coadapt.encounters import Moment, meet, play
+from coadapt.games.game import MAIN, Game
+from coadapt.learning.advantage import generalised_advantages
+from coadapt.learning.optimiser import Descent, begin, descend, remaining
+from coadapt.learning.replay import replay
+from coadapt.partners.population import Population
+from coadapt.players import Critic, Player
+
+AsPlayer = Callable[[Any, Vector], Player]
+
+
+@dataclass(frozen=True)
+class PPOConfig:
+    """How PPO learns. The learning rate falls linearly to zero over training, the entropy bonus over its span."""
+
+    iterations: int
+    games: int = 50  # a partner each
+    steps: int = 10  # played in each game in one iteration
+    epochs: int = 4
+    minibatches: int = 1  # of whole games
+    learning_rate: float = 5e-4
+    discount: float = 0.99
+    trace_decay: float = 0.95
+    clip: float = 0.2
+    entropy_bonus: float = 0.01
+    entropy_span: float = 1.0  # the share of training after which the bonus is gone
+    max_gradient_norm: float = 0.5
+
+    def __post_init__(self):
+        for name in ("iterations", "games", "steps", "epochs", "minibatches"):
+            whole(name, getattr(self, name))
+        if self.games % self.minibatches:
+            raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
+        for name in ("learning_rate", "clip", "max_gradient_norm", "entropy_span"):
+            positive(name, getattr(self, name))
+        for name in ("discount", "trace_decay", "entropy_bonus"):
+            between(name, getattr(self, name), 0, 1)
+
+    @property
+    def steps_per_iteration(self) -> int:
+        """Environment steps consumed by one iteration."""
+        return self.games * self.steps
+
+
+class PPOState(NamedTuple):
+    """All that the next iteration needs."""
+
+    key: Key
+    iteration: Count
+    policy: Descent
+    critic: Descent
+
+
+class PPOInfo(NamedTuple):
+    """What one iteration looked like: means over its samples, and over its updates where those change it."""
+
+    reward: Scalar  # a step
+    value_loss: Scalar
+    entropy: Scalar
+    kl: Scalar  # from the policy that played to the one that was being updated
+    clip_fraction: Scalar
+    explained_variance: Scalar
+    gradient_norm: Scalar
+
+
+class Experience(NamedTuple):
+    """The main agent's side of one game, ready to learn from; the first axis is time, but for the label."""
+
+    observations: Any
+    ended: Bool[Array, "time"]
+    actions: Int[Array, "time"]
+    log_probabilities: Float[Array, "time"]
+    advantages: Float[Array, "time"]
+    targets: Float[Array, "time"]
+    label: Vector
+
+
+def start(key: Key, policy: Any, critic: Critic) -> PPOState:
+    """Before the first iteration."""
+    return PPOState(key, jnp.int32(0), begin(policy), begin(critic))
+
+
+def train_chunk(
+    state: PPOState, game: Game, population: Population, as_player: AsPlayer, config: PPOConfig, iterations: int
+) -> tuple[PPOState, PPOInfo]:
+    """Some iterations in one go; the infos are stacked."""
+    return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config), state, length=iterations)
+
+
+def iterate(
+    state: PPOState, game: Game, population: Population, as_player: AsPlayer, config: PPOConfig
+) -> tuple[PPOState, PPOInfo]:
+    """Play with new partners, then learn from it."""
+    key, for_play, for_updates = jax.random.split(state.key, 3)
+    moments, labels = collect(for_play, game, population, as_player, state.policy.network, config)
+    experience, values = jax.vmap(assess, (0, 0, None, None))(moments, labels, state.critic.network, config)
+    advantages = jax.nn.standardize(experience.advantages, axis=None, epsilon=1e-8)
+    experience = experience._replace(advantages=advantages)
+
+    state = state._replace(key=key)
+    state, diagnostics = improve(for_updates, state, experience, as_player, config)
+    info = PPOInfo(
+        reward=jnp.mean(moments.reward),
+        explained_variance=1 - jnp.var(experience.targets - values) / (jnp.var(experience.targets) + 1e-8),
+        **diagnostics,
+    )
+    return state._replace(iteration=state.iteration + 1), info
+
+
+def collect(
+    key: Key, game: Game, population: Population, as_player: AsPlayer, policy: Any, config: PPOConfig
+) -> tuple[Moment, Float[Array, "games label"]]:
+    """One game with each of some partners newly met: the moments by game and time, and the partners' labels."""
+    for_partners, for_games = jax.random.split(key)
+    partners = population.draw(for_partners, config.games)
+
+    def one(key, partner, label):
+        players = as_player(policy, label), partner
+        return play(meet(key, game, players), game, players, config.steps)[1]
+
+    keys = jax.random.split(for_games, config.games)
+    return jax.vmap(one)(keys, partners.players, partners.labels), partners.labels
+
+
+def assess(
+    moments: Moment, label: Vector, critic: Critic, config: PPOConfig
+) -> tuple[Experience, Float[Array, "time"]]:
+    """How each action of one game did against what the critic expected; and what it expected."""
+    judge = lambda observation, memory: critic.value(observation, label, memory)
+    start = critic.start()
+    values, memories = replay(judge, moments.observations[MAIN], start, start, moments.ended)
+    next_values, _ = jax.vmap(judge)(moments.next_observations[MAIN], memories)
+    advantages = generalised_advantages(
+        moments.reward,
+        values,
+        next_values,
+        moments.terminated,
+        moments.truncated,
+        config.discount,
+        config.trace_decay,
+    )
+    actions = moments.actions[MAIN]
+    experience = Experience(
+        observations=moments.observations[MAIN],
+        ended=moments.ended,
+        actions=actions,
+        log_probabilities=_chosen(jax.nn.log_softmax(moments.logits[MAIN]), actions),
+        advantages=advantages,
+        targets=advantages + values,
+        label=label,
+    )
+    return experience, values
+
+
+def improve(
+    key: Key, state: PPOState, experience: Experience, as_player: AsPlayer, config: PPOConfig
+) -> tuple[PPOState, dict[str, Scalar]]:
+    """All epochs over the experience of one iteration, each in new minibatches of whole games."""
+    rate = config.learning_rate * remaining(state.iteration, config.iterations)
+    bonus = config.entropy_bonus * remaining(state.iteration, config.iterations * config.entropy_span)
+
+    def update(state: PPOState, batch: Experience):
+        networks = state.policy.network, state.critic.network
+        gradients, diagnostics = jax.grad(loss, has_aux=True)(networks, batch, as_player, config.clip, bonus)
+        diagnostics["gradient_norm"] = optax.tree.norm(gradients)
+        policy, critic = (
+            descend(descent, gradient, rate, config.max_gradient_norm)
+            for descent, gradient in zip((state.policy, state.critic), gradients, strict=True)
+        )
+        return state._replace(policy=policy, critic=critic), diagnostics
+
+    def epoch(state: PPOState, key: Key):
+        order = jax.random.permutation(key, config.games).reshape(config.minibatches, -1)
+        return jax.lax.scan(lambda s, games: update(s, jax.tree.map(lambda x: x[games], experience)), state, order)
+
+    state, diagnostics = jax.lax.scan(epoch, state, jax.random.split(key, config.epochs))
+    return state, jax.tree.map(jnp.mean, diagnostics)
+
+
+def loss(
+    networks: tuple[Any, Critic],
+    batch: Experience,
+    as_player: AsPlayer,
+    clip: Scalar | float,
+    entropy_bonus: Scalar | float,
+) -> tuple[Scalar, dict[str, Scalar]]:
+    """The clipped surrogate with its entropy bonus, plus the critic's squared error, and diagnostics beside it.
+
+    The two networks share no weights, so adding their losses trains each on its own.
+    """
+    log_policy, values = jax.vmap(_reconsider, (0, None, None))(batch, as_player, networks)
+    entropy = -jnp.mean(jnp.sum(jnp.exp(log_policy) * log_policy, axis=-1))
+    log_ratio = _chosen(log_policy, batch.actions) - batch.log_probabilities
+    ratio = jnp.exp(log_ratio)
+    clipped = jnp.clip(ratio, 1 - clip, 1 + clip)
+    surrogate = jnp.mean(jnp.minimum(ratio * batch.advantages, clipped * batch.advantages))
+    value_loss = 0.5 * jnp.mean((values - batch.targets) ** 2)
+    diagnostics = {
+        "value_loss": value_loss,
+        "entropy": entropy,
+        "kl": jnp.mean(jnp.expm1(log_ratio) - log_ratio),
+        "clip_fraction": jnp.mean((jnp.abs(ratio - 1) > clip).astype(jnp.float32)),
+    }
+    return value_loss - surrogate - entropy_bonus * entropy, diagnostics
+
+
+def _reconsider(
+    game: Experience, as_player: AsPlayer, networks: tuple[Any, Critic]
+) -> tuple[Float[Array, "time actions"], Float[Array, "time"]]:
+    """One game once more through the networks as they are now: the policy's log probabilities, the critic's values."""
+    policy, critic = networks
+    player = as_player(policy, game.label)
+
+    def decide(observation, memory):
+        decision = player.decide(observation, memory)
+        return jax.nn.log_softmax(decision.logits), decision.memory
+
+    def judge(observation, memory):
+        return critic.value(observation, game.label, memory)
+
+    start = player.start(jax.random.key(0))  # every learner starts an episode with the same memory, whatever the key
+    log_policy, _ = replay(decide, game.observations, start, start, game.ended)
+    values, _ = replay(judge, game.observations, critic.start(), critic.start(), game.ended)
+    return log_policy, values
+
+
+def _chosen(log_probabilities: Float[Array, "*axes actions"], actions: Int[Array, "*axes"]) -> Float[Array, "*axes"]:
+    return jnp.take_along_axis(log_probabilities, actions[..., None], axis=-1)[..., 0]

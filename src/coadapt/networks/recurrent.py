@@ -1,0 +1,34 @@
+"""A network with a memory: an LSTM layer, and a perceptron that reads it."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Key, Vector
+from coadapt.networks.mlp import MLP
+
+LSTMMemory = tuple[Vector, Vector]
+
+
+class RecurrentNetwork(eqx.Module):
+    """An LSTM layer, hidden layers, a linear layer."""
+
+    cell: eqx.nn.LSTMCell
+    head: MLP
+
+    def __init__(
+        self, key: Key, inputs: int, units: int, hidden: Sequence[int], outputs: int, *, last_scale: float = 1.0
+    ):
+        for_cell, for_head = jax.random.split(key)
+        self.cell = eqx.nn.LSTMCell(inputs, units, key=for_cell)
+        self.head = MLP(for_head, units, hidden, outputs, last_scale=last_scale)
+
+    def start(self) -> LSTMMemory:
+        """The memory of nothing."""
+        return jnp.zeros(self.cell.hidden_size), jnp.zeros(self.cell.hidden_size)
+
+    def __call__(self, x: Vector, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
+        memory = self.cell(x, memory)
+        return self.head(memory[0]), memory

@@ -1,0 +1,24 @@
+"""For all tests: nothing is broadcast or promoted behind one's back, and annotated shapes are checked as code runs."""
+
+import jax
+import pytest
+from jaxtyping import install_import_hook
+
+import tests.typechecker  # noqa: F401 (the hook below finds it by name)
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+FLOORS_OF_ARRAYS = ("games", "networks", "players", "partners", "encounters", "oracles", "agents", "evaluation")
+install_import_hook([f"coadapt.{floor}" for floor in FLOORS_OF_ARRAYS], "tests.typechecker.checked")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def programs_are_compiled_once(tmp_path_factory):
+    """Tests that run the same program again, as those of reproducibility do, need not compile it again."""
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
+
+
+@pytest.fixture
+def key():
+    return jax.random.key(0)

@@ -1,0 +1,161 @@
+"""The experiment in miniature: everything that the real one does, in seconds."""
+
+import json
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+from coadapt.experiments import matrix_game
+from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS
+from coadapt.experiments.matrix_game.scores import METHODS
+from coadapt.experiments.stages import all_runs
+from coadapt.progress import Silent
+
+TINY = replace(
+    FAST,
+    alphas=(0.03, 1.0),
+    seeds=(0, 7),
+    predictor=replace(FAST.predictor, iterations=20),
+    policy=replace(FAST.policy, iterations=20),
+    rl2=replace(FAST.rl2, iterations=40),
+    curve_points=2,
+    curve_episodes=100,
+    episodes=2_000,
+    batch=1_000,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("matrix_game")
+    matrix_game.reproduce(TINY, path, Silent())
+    return path
+
+
+@pytest.fixture(scope="module")
+def summary(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+def test_it_writes_what_it_promises(folder):
+    written = {path.name for path in folder.iterdir()}
+    figures = {"learning.png", "learning.svg", "adaptation.png", "adaptation.svg"}
+    assert written == {"config.json", "summary.json", "provenance.json", "table.md"} | figures
+
+
+def test_the_rows_are_every_method_mode_alpha_and_seed(summary):
+    rows = summary["rows"]
+    named = {(row["method"], row["mode"], row["alpha"], row["seed"]) for row in rows}
+    assert named == {
+        (m, mode, a, s) for m in METHODS for mode in ("sample", "argmax") for a in (0.03, 1.0) for s in (0, 7)
+    }
+    assert len(rows) == len(named)
+    assert {row["episodes"] for row in rows} == {2_000}
+    for row in rows:
+        assert -1 <= row["last_step_reward"] <= 1
+        assert (row["prediction_error"] is None) == (row["method"] == "rl2")
+
+
+def test_the_truth_has_no_error_and_the_average_has_the_populations_variance(summary):
+    """Around its mean a Dirichlet distribution lies at a squared distance of (4/5) / (5 alpha + 1) on average."""
+    for row in summary["rows"]:
+        if row["method"] == "true_distribution":
+            assert row["prediction_error"] == 0
+        if row["method"] == "prior_mean":
+            assert row["prediction_error"] == pytest.approx(0.8 / (5 * row["alpha"] + 1), rel=0.1)
+
+
+def test_the_bayes_player_earns_its_ceiling(summary):
+    for ceiling in summary["ceilings"]:
+        rewards = [
+            row["last_step_reward"]
+            for row in summary["rows"]
+            if (row["method"], row["alpha"]) == ("bayes", ceiling["alpha"])
+        ]
+        assert np.mean(rewards) == pytest.approx(ceiling["bayes_last_step"], abs=0.03)
+
+
+def test_parameters_are_the_papers_counted_by_hand(summary):
+    assert summary["parameters"] == {
+        "behaviour_conditioned": {
+            "predictor": 4 * 32 * (6 + 32 + 1) + 33 * 16 + 17 * 5,
+            "policy": 7 * 6 + 7 * 16 + 17 * 5,
+            "value": 7 * 6 + 7 * 16 + 17 * 1,
+        },
+        "rl2": {
+            "policy": 4 * 32 * (12 + 32 + 1) + 33 * 16 + 17 * 5,
+            "value": 4 * 16 * (17 + 16 + 1) + 17 * 16 + 17 * 1,
+        },
+    }
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
+def test_both_methods_consume_the_same_number_of_steps(preset):
+    ours = sum(stage.iterations * stage.steps_per_iteration for stage in (preset.predictor, preset.policy))
+    assert ours == preset.rl2.iterations * preset.rl2.steps_per_iteration
+
+
+def test_the_paper_preset_is_what_the_paper_states():
+    for training in (PAPER.predictor, PAPER.policy, PAPER.rl2):
+        assert (training.games, training.steps, training.learning_rate) == (50, 10, 5e-4)
+    assert (len(PAPER.alphas), len(PAPER.seeds)) == (6, 5)
+
+
+def test_the_diagnostics_of_every_stage_are_kept(summary):
+    of_ppo = {"reward", "value_loss", "entropy", "kl", "clip_fraction", "explained_variance", "gradient_norm"}
+    assert {name: set(values) for name, values in summary["diagnostics"].items()} == {
+        "predictor": {"loss", "gradient_norm"},
+        "policy": of_ppo,
+        "rl2": of_ppo,
+    }
+
+
+def test_the_same_seeds_give_the_same_numbers_bit_for_bit(folder, tmp_path):
+    matrix_game.reproduce(TINY, tmp_path, Silent())
+    for name in ("summary.json", "config.json", "table.md"):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_a_run_does_not_depend_on_which_others_there_are():
+    """To rounding: the arithmetic is done in another order when there are fewer runs side by side."""
+    key_of = lambda runs, number: jax.random.key_data(runs.keys)[number].tolist()
+    assert key_of(all_runs((0.03, 1.0), (0, 7)), 3) == key_of(all_runs((1.0,), (7,)), 0)
+    assert key_of(all_runs((0.03, 1.0), (0, 7)), 3) != key_of(all_runs((1.0,), (0,)), 0)
+
+
+def test_another_payoff_table_works_from_end_to_end(tmp_path):
+    table = ((1.0, 0.0, 0.3), (0.0, 1.0, 0.3))
+    config = replace(
+        TINY,
+        payoff=table,
+        alphas=(0.5,),
+        seeds=(0,),
+        max_steps=4,
+        **{name: replace(getattr(TINY, name), steps=4) for name in ("predictor", "policy", "rl2")},
+    )
+    results = matrix_game.reproduce(config, tmp_path, Silent())
+    assert results.scores["bayes", "sample"].reward.shape == (1, 4)
+    assert results.parameters["rl2"]["policy"] == 4 * 32 * (1 + 3 + 2 + 1 + 32 + 1) + 33 * 16 + 17 * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"alphas": ()}, "at least one alpha"),
+        ({"alphas": (0.0,)}, "alpha must be a positive number, not 0.0"),
+        ({"alphas": (float("inf"),)}, "alpha must be a positive number"),
+        ({"alphas": (0.1, 0.1)}, "each alpha may be named once only"),
+        ({"seeds": ()}, "at least one seed"),
+        ({"seeds": (-1,)}, "seed must be a whole number of at least 0"),
+        ({"payoff": ((1.0,), (1.0, 2.0))}, "one length"),
+        ({"payoff": ((1.0, 0.0),) * 60}, "too many to enumerate"),
+        ({"episodes": 2_500}, "multiple of batch"),
+        ({"curve_points": 3}, "multiple of curve_points"),
+        ({"max_steps": 5}, "length of an episode"),
+    ],
+)
+def test_a_bad_configuration_is_refused_before_any_work(changes, words):
+    with pytest.raises(ValueError, match=words):
+        replace(TINY, **changes)

@@ -1,0 +1,107 @@
+"""PPO is trusted only with what it has been seen to learn."""
+
+import math
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from coadapt.learning import ppo
+from coadapt.learning.ppo import PPOConfig
+from coadapt.networks.mlp import MLP
+from coadapt.networks.recurrent import RecurrentNetwork
+from tests.learning import probes
+from tests.learning.probes import Judge, Nobody, Reactive, Remembering
+
+CONFIG = PPOConfig(
+    iterations=200, games=32, steps=4, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
+)
+
+
+def learn(game, policy=None, config=CONFIG):
+    for_policy, for_critic, for_training = jax.random.split(jax.random.key(3), 3)
+    policy = policy or Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
+    state = ppo.start(for_training, policy, Judge(MLP(for_critic, 2, (16,), 1)))
+    train = jax.jit(lambda s: ppo.train_chunk(s, game, Nobody(), lambda policy, label: policy, config, 200))
+    state, info = train(state)
+    value = lambda *observation: float(state.critic.network.value(jnp.array(observation), None, ())[0])
+    decide = lambda *observation: jax.nn.softmax(state.policy.network.decide(jnp.array(observation), ()).logits)
+    return value, decide, info
+
+
+def test_it_learns_a_value():
+    value, _, _ = learn(probes.AlwaysOne())
+    assert value(1.0, 0.0) == pytest.approx(1, abs=0.02)
+
+
+def test_it_learns_a_value_that_depends_on_the_observation():
+    value, _, _ = learn(probes.TheCue())
+    assert value(1.0, 0.0) == pytest.approx(1, abs=0.02)
+    assert value(-1.0, 0.0) == pytest.approx(-1, abs=0.02)
+
+
+def test_it_learns_a_discount():
+    value, _, _ = learn(probes.OneAtTheEnd())
+    assert value(1.0, 1.0) == pytest.approx(1, abs=0.02)
+    assert value(1.0, 0.0) == pytest.approx(0.5, abs=0.02)
+
+
+def test_it_imagines_what_a_truncated_episode_would_have_brought():
+    """One for ever at discount 1/2 is worth 1 + 1/2 + 1/4 + ... = 2."""
+    value, _, _ = learn(probes.OneForEver())
+    assert value(1.0, 1.0) == pytest.approx(2, abs=0.05)
+
+
+def test_it_learns_an_action():
+    _, decide, info = learn(probes.TheAction())
+    assert decide(1.0, 0.0)[1] > 0.99
+    assert info.reward[-1] > 0.98
+
+
+def test_it_learns_an_action_that_depends_on_the_observation():
+    _, decide, _ = learn(probes.ActionLikeCue())
+    assert decide(1.0, 0.0)[1] > 0.99
+    assert decide(-1.0, 0.0)[0] > 0.99
+
+
+def test_only_a_memory_learns_what_has_to_be_remembered(key):
+    """A perfect memory earns 1 in every second step; without one nothing is better than chance, 0 on average."""
+    _, _, without = learn(probes.RememberTheCue())
+    remembering = Remembering(RecurrentNetwork(key, 2, 8, (8,), 2, last_scale=0.01))
+    _, _, info = learn(probes.RememberTheCue(), remembering)
+    assert info.reward[-20:].mean() > 0.48
+    assert abs(without.reward[-20:].mean()) < 0.1
+
+
+def test_the_diagnostics_are_those_of_a_policy_that_settles():
+    _, _, info = learn(probes.ActionLikeCue())
+    assert float(info.entropy[0]) == pytest.approx(math.log(2), abs=0.05)
+    assert info.entropy[-1] < 0.05
+    assert (info.explained_variance <= 1).all()
+    assert (info.kl >= -1e-7).all()
+    assert ((info.clip_fraction >= 0) & (info.clip_fraction <= 1)).all()
+    assert (info.gradient_norm >= 0).all()
+
+
+def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
+    _, _, without = learn(probes.TheAction())
+    _, decide, info = learn(probes.TheAction(), config=replace(CONFIG, entropy_bonus=1.0, entropy_span=0.5))
+    assert info.entropy[10] > 2 * without.entropy[10]
+    assert decide(1.0, 0.0)[1] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("iterations", 0, "iterations must be a whole number of at least 1, not 0"),
+        ("games", 2.5, "games must be a whole number"),
+        ("learning_rate", -1.0, "learning_rate must be a positive number"),
+        ("learning_rate", float("nan"), "learning_rate must be a positive number"),
+        ("discount", 1.5, "discount must lie between 0 and 1"),
+        ("minibatches", 3, r"games \(32\) must be a multiple of minibatches \(3\)"),
+    ],
+)
+def test_a_bad_number_is_refused_by_name(field, value, words):
+    with pytest.raises(ValueError, match=words):
+        replace(CONFIG, **{field: value})

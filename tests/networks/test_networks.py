@@ -1,0 +1,45 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from coadapt.networks.mlp import MLP, Linear
+from coadapt.networks.recurrent import RecurrentNetwork
+
+
+def size(network):
+    return sum(leaf.size for leaf in jax.tree.leaves(network))
+
+
+def test_every_leaf_is_a_float_array(key):
+    networks = MLP(key, 3, (4,), 2), RecurrentNetwork(key, 3, 4, (5,), 2)
+    assert {leaf.dtype for leaf in jax.tree.leaves(networks)} == {jnp.dtype("float32")}
+
+
+@pytest.mark.parametrize(
+    ("network", "parameters"),
+    [
+        (lambda key: MLP(key, 6, (6, 16), 5), 6 * 6 + 6 + 6 * 16 + 16 + 16 * 5 + 5),
+        (lambda key: RecurrentNetwork(key, 6, 32, (16,), 5), 4 * 32 * (6 + 32 + 1) + 32 * 16 + 16 + 16 * 5 + 5),
+    ],
+)
+def test_parameters_as_counted_by_hand(key, network, parameters):
+    assert size(network(key)) == parameters
+
+
+def test_an_orthogonal_layer_keeps_lengths(key):
+    x = jnp.array([3.0, -4.0, 12.0])
+    assert float(jnp.linalg.norm(Linear(key, 3, 8, scale=2.0)(x))) == pytest.approx(26, rel=1e-5)
+
+
+def test_a_small_last_layer_makes_an_almost_uniform_policy(key):
+    shares = jax.nn.softmax(MLP(key, 4, (16,), 5, last_scale=0.01)(jnp.ones(4)))
+    np.testing.assert_allclose(shares, 0.2, atol=0.02)
+
+
+def test_memory_carries_what_was_seen(key):
+    network = RecurrentNetwork(key, 2, 4, (4,), 1)
+    _, after_left = network(jnp.array([1.0, 0.0]), network.start())
+    _, after_right = network(jnp.array([0.0, 1.0]), network.start())
+    now = jnp.zeros(2)
+    assert network(now, after_left)[0] != network(now, after_right)[0]

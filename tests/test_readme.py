@@ -1,0 +1,29 @@
+"""What the README shows, works."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_example_runs_and_says_what_one_would_expect(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len(code.strip().splitlines()) <= 11
+    exec(compile(code, "README.md", "exec"), {})
+    bayes, at_random = capsys.readouterr().out.split("at random")
+    last = lambda printed: float(re.findall(r"-?\d+\.\d*", printed)[-1])
+    assert last(bayes) > 0.3 > 0 > last(at_random)
+
+
+def test_every_link_to_a_file_leads_somewhere():
+    targets = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert targets
+    for target in targets:
+        assert (ROOT / target).exists(), target
+
+
+def test_the_table_is_the_committed_one():
+    committed = (ROOT / "results" / "matrix_game" / "table.md").read_text()
+    headline = committed.split("\n\n")[1].strip()
+    assert headline in README
