@@ -1,15 +1,19 @@
+import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from coadapt.encounters import choose, meet, play
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import Stationary
 from coadapt.players import Decision
+
+CHOOSE = jax.jit(choose)
 
 
 class Counter(NamedTuple):
@@ -34,10 +38,14 @@ def test_chance_falls_on_the_share_of_an_action():
     assert [int(choose(jnp.float32(c), logits)) for c in chances] == [0, 0, 1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("chance", [0.0, 0.5, 1 - 2**-23])
-def test_an_action_without_a_share_is_never_chosen(chance):
-    logits = jnp.array([-jnp.inf, 0.1, -jnp.inf, 0.1, -jnp.inf])
-    assert int(choose(jnp.float32(chance), logits)) in (1, 3)
+@settings(deadline=None)
+@given(
+    chance=st.floats(0, 1 - 2**-23, width=32),
+    logits=st.lists(st.one_of(st.just(-math.inf), st.floats(-50, 50)), min_size=5, max_size=5),
+)
+def test_an_action_without_a_share_is_never_chosen(chance, logits):
+    assume(max(logits) > -math.inf)
+    assert logits[int(CHOOSE(jnp.float32(chance), jnp.array(logits, jnp.float32)))] > -math.inf
 
 
 def test_choices_have_their_probabilities(key):

@@ -27,6 +27,7 @@ def draw_panels(
     panels: Sequence[Panel], x_label: str, y_label: str, title: str, paths: Sequence[Path], columns: int = 3
 ) -> None:
     """Write the panels as one figure, with one legend for all, to each of the paths (the ending says the format)."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -44,9 +45,9 @@ def draw_panels(
     figure.supylabel(y_label)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
-    for path in paths:
-        # No date and no random ids inside, so that the same numbers give the same file.
-        figure.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
+    with rc_context({"svg.hashsalt": "coadapt"}):  # no random ids and no date: the same numbers give the same file
+        for path in paths:
+            figure.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def _draw(axis, panel: Panel) -> None:

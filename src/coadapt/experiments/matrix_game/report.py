@@ -32,6 +32,15 @@ COLOURS = {
 }
 
 
+COMPARISONS = (
+    ("true_distribution", "behaviour_conditioned"),
+    ("behaviour_conditioned", "prior_mean"),
+    ("behaviour_conditioned", "shuffled_prediction"),
+    ("behaviour_conditioned", "rl2"),
+)
+"""Whose rewards are compared, the one expected to earn more first."""
+
+
 class Results(NamedTuple):
     """Everything measured. Arrays are by run unless said otherwise; runs are by alpha, then seed."""
 
@@ -71,6 +80,7 @@ def summary(results: Results) -> dict[str, Any]:
             }
             for alpha, ceiling in zip(config.alphas, results.ceilings, strict=True)
         ],
+        "comparisons": _comparisons(results),
         "parameters": results.parameters,
         "environment_steps": results.environment_steps,
         "curves": {
@@ -103,6 +113,18 @@ def _rows(results: Results) -> list[dict[str, Any]]:
     ]
 
 
+def _comparisons(results: Results) -> list[dict[str, Any]]:
+    """Differences in the reward of the last step, seed by seed on the same partners, with 95% intervals over seeds."""
+    compared = []
+    for first, second in COMPARISONS:
+        for number, alpha in enumerate(results.config.alphas):
+            of_first, of_second = (results.last_step_rewards(method, "sample", number) for method in (first, second))
+            estimate = over_seeds(of_first - of_second)
+            names = {"first": first, "second": second, "alpha": alpha}
+            compared.append(names | {"difference": estimate.mean, "low": estimate.low, "high": estimate.high})
+    return compared
+
+
 def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
     """Values by point and run as, for each alpha, one row a seed."""
     return {str(alpha): results.of_alpha(values, number).T for number, alpha in enumerate(results.config.alphas)}
@@ -124,6 +146,23 @@ def reward_table(results: Results, mode: str = "sample") -> Table:
     return Table(
         f"{title} over {seeds} seed{'s' if seeds > 1 else ''}",
         ["alpha", *(NAMES[method] for method in learned), "exact Bayes ceiling", "share of the ceiling reached"],
+        rows,
+    )
+
+
+def comparison_table(results: Results) -> Table:
+    """How much more one earns than another."""
+    cells = {
+        (row["first"], row["second"], row["alpha"]): f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+        for row in _comparisons(results)
+    }
+    rows = [
+        [f"{alpha:g}", *(cells[first, second, alpha] for first, second in COMPARISONS)]
+        for alpha in results.config.alphas
+    ]
+    return Table(
+        "Differences in the reward of the last step, on the same partners, with 95% intervals over seeds",
+        ["alpha", *(f"{NAMES[first]} less {NAMES[second]}" for first, second in COMPARISONS)],
         rows,
     )
 

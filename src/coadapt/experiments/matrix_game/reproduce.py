@@ -10,16 +10,16 @@ from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.report import (
     Results,
+    comparison_table,
     draw_adaptation,
     draw_learning,
     reward_table,
     size_table,
     summary,
 )
-from coadapt.experiments.matrix_game.scores import curve_scores, final_scores, networks_at
+from coadapt.experiments.matrix_game.scores import ceilings_of, curve_scores, final_scores, networks_at
 from coadapt.experiments.matrix_game.training import STAGES, train_all
 from coadapt.experiments.stages import all_runs
-from coadapt.oracles.matrix import ceilings
 from coadapt.progress import Progress
 from coadapt.storage.results import make_folder, provenance, write_json, write_text
 
@@ -27,12 +27,13 @@ from coadapt.storage.results import make_folder, provenance, write_json, write_t
 def reproduce(config: MatrixGameConfig, folder: Path, progress: Progress) -> Results:
     """Train, evaluate, and write everything into the folder."""
     make_folder(folder)
-    write_json(folder / "config.json", config)
+    origin = provenance()  # before anything is written, or a tree with results in it would no longer be clean
     began = time.monotonic()
     results = measure(config, progress)
-    seconds = time.monotonic() - began
+    seconds = round(time.monotonic() - began, 1)
+    write_json(folder / "config.json", config)
     write_json(folder / "summary.json", summary(results))
-    write_json(folder / "provenance.json", provenance() | {"seconds": round(seconds, 1)})
+    write_json(folder / "provenance.json", origin | {"seconds": seconds})
     write_text(folder / "table.md", "\n".join(table.markdown() for table in tables(results)))
     draw_learning(results, folder)
     draw_adaptation(results, folder)
@@ -41,12 +42,17 @@ def reproduce(config: MatrixGameConfig, folder: Path, progress: Progress) -> Res
 
 def tables(results: Results) -> list[Table]:
     """What the command prints."""
-    return [reward_table(results), reward_table(results, "argmax"), size_table(results)]
+    return [
+        reward_table(results),
+        reward_table(results, "argmax"),
+        comparison_table(results),
+        size_table(results),
+    ]
 
 
 def measure(config: MatrixGameConfig, progress: Progress) -> Results:
     """Train both methods in all runs and evaluate them; nothing is written."""
-    exact = [_ceilings(config, alpha) for alpha in config.alphas]
+    exact = ceilings_of(config)
     runs = all_runs(config.alphas, config.seeds)
     trained = train_all(config, runs, progress)
     steps = {name: stage(config).environment_steps for name, stage in STAGES.items()}
@@ -64,11 +70,6 @@ def measure(config: MatrixGameConfig, progress: Progress) -> Results:
         parameters=_parameters(config),
         environment_steps=steps,
     )
-
-
-def _ceilings(config: MatrixGameConfig, alpha: float):
-    payoff = np.array(config.payoff)
-    return ceilings(payoff, np.full(len(payoff), alpha), config.max_steps)
 
 
 def _diagnostics(infos: list) -> dict[str, np.ndarray]:

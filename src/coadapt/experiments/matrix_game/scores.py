@@ -19,6 +19,7 @@ from coadapt.experiments.matrix_game.training import TrainedMethods, partners_of
 from coadapt.experiments.stages import Runs, keys_for
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import partner_action
+from coadapt.oracles.matrix import Ceilings, ceilings
 from coadapt.players import Policy
 from coadapt.progress import Progress
 
@@ -28,6 +29,12 @@ MODES = {"sample": False, "argmax": True}
 
 
 Score = Callable[..., dict[str, StepScores]]
+
+
+def ceilings_of(config: MatrixGameConfig) -> list[Ceilings]:
+    """What no agent can beat, for each alpha."""
+    payoff = np.array(config.payoff)
+    return [ceilings(payoff, np.full(len(payoff), alpha), config.max_steps) for alpha in config.alphas]
 
 
 class Networks(NamedTuple):

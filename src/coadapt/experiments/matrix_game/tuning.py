@@ -6,7 +6,7 @@ of the exact ceiling is reached, averaged over the alphas; for the predictor, ho
 makes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -21,31 +21,28 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.evaluation.episodes import play_episodes, step_scores
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.matrix_game.scores import ceilings_of
 from coadapt.experiments.matrix_game.training import STAGES, partners_of
 from coadapt.experiments.stages import Runs, all_runs, keys_for
 from coadapt.games.matrix import partner_action
-from coadapt.oracles.matrix import ceilings
 from coadapt.progress import Progress
 from coadapt.storage.results import make_folder, provenance, write_json, write_text
 
-FIRST_SEEDS, FIRST_ALPHAS = (1000,), (0.1, 0.3, 1.0)
+FIRST_SEEDS, FIRST_ALPHAS = (1000,), (0.3, 1.0)  # at smaller alphas almost any candidate does well
 FINAL_SEEDS = (2000,)
 FINALISTS = 3
 EPISODES = 50_000
 
 PPO_GRID = {
-    "epochs": (2, 4),
-    "learning_rate": (3e-3, 1e-2),
+    "learning_rate": (1e-3, 3e-3, 1e-2, 3e-2),
     "discount": (0.0, 0.9),
     "entropy_bonus": (0.1, 0.3, 1.0),
 }
 GRIDS = {
-    "predictor": {"learning_rate": (5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2)},
+    "predictor": {"learning_rate": (5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)},
     "policy": PPO_GRID,
     "rl2": PPO_GRID,
 }
-SIZES = ("epochs",)
-"""Settings that change the program; candidates that agree in these are trained side by side."""
 
 
 class Trial(NamedTuple):
@@ -61,10 +58,11 @@ class Trial(NamedTuple):
 def tune(config: MatrixGameConfig, methods: Sequence[str], folder: Path, progress: Progress) -> None:
     """Search for each of the methods and write what was tried; nothing is changed."""
     make_folder(folder)
+    origin = provenance()  # before anything is written, or a tree with results in it would no longer be clean
     records = []
     for method in methods:
         records.append(search(config, method, progress))
-        write_json(folder / "tuning.json", {"searches": records} | provenance())
+        write_json(folder / "tuning.json", {"searches": records} | origin)
         write_text(folder / "tuning.md", "\n".join([PREFACE, *(_markdown(config, record) for record in records)]))
 
 
@@ -88,7 +86,9 @@ PREFACE = f"""# The search for training settings
 Every method has a grid of candidates. All are tried at a third of the budget, at alpha
 {", ".join(f"{alpha:g}" for alpha in FIRST_ALPHAS)}, with seed {FIRST_SEEDS[0]}; the best {FINALISTS} are tried again at
 the whole budget, at all alphas, with seed {FINAL_SEEDS[0]}. No reported result uses these seeds. What is chosen is one
-setting for all alphas. Settings that are not in the grid are the fast preset's for every candidate.
+setting for all alphas. Settings that are not in the grid are the fast preset's for every candidate: the size and number
+of minibatches, the epochs and the span of the entropy bonus were settled before in trial runs of the policy, and RL2
+has the same.
 
 The score of a policy or of RL2 is the share of the exact Bayes reward of the last step that it reaches with sampled
 actions, averaged over alphas ({EPISODES:,} episodes a run, with the Bayes player on the same episodes to take the luck
@@ -106,35 +106,27 @@ def _try(
     progress: Progress,
 ) -> list[Trial]:
     """Train every candidate with every alpha and seed, and score it: the best first."""
-    whole = getattr(config, method)
-    iterations = int(whole.iterations * budget) // config.curve_points * config.curve_points
-    trials = []
-    for sizes, group in _by_sizes(candidates):
-        training = replace(whole, iterations=iterations, **sizes)
-        networks = _train_group(replace(config, **{method: training}), method, group, seeds, progress)
-        scores = _score_group(config, method, networks, len(group), seeds)
-        trials += [
-            Trial(sizes | settings, budget, seeds, float(np.mean(of_alphas)), of_alphas.tolist())
-            for settings, of_alphas in zip(group, scores, strict=True)
-        ]
+    training = getattr(config, method)
+    iterations = int(training.iterations * budget) // config.curve_points * config.curve_points
+    shortened = replace(config, **{method: replace(training, iterations=iterations)})
+    networks = _train_all(shortened, method, candidates, seeds, progress)
+    trials = [
+        Trial(settings, budget, seeds, float(np.mean(of_alphas)), of_alphas.tolist())
+        for settings, of_alphas in zip(candidates, _scores(config, method, networks, seeds), strict=True)
+    ]
     return sorted(trials, key=lambda trial: trial.score, reverse=method != "predictor")
 
 
-def _by_sizes(candidates: list[dict[str, float]]) -> Iterator[tuple[dict[str, Any], list[dict[str, float]]]]:
-    groups: dict[tuple, list[dict[str, float]]] = {}
-    for candidate in candidates:
-        sizes = tuple((name, value) for name, value in candidate.items() if name in SIZES)
-        groups.setdefault(sizes, []).append({n: v for n, v in candidate.items() if n not in SIZES})
-    for sizes, group in groups.items():
-        yield dict(sizes), group
-
-
-def _train_group(
-    config: MatrixGameConfig, method: str, group: list[dict[str, float]], seeds: tuple[int, ...], progress: Progress
+def _train_all(
+    config: MatrixGameConfig,
+    method: str,
+    candidates: list[dict[str, float]],
+    seeds: tuple[int, ...],
+    progress: Progress,
 ) -> Any:
     """The finished networks by candidate and run: learning rates and the like are one more axis of the program."""
     runs = all_runs(config.alphas, seeds)
-    settings = {name: jnp.array([candidate[name] for candidate in group], jnp.float32) for name in group[0]}
+    settings = {name: jnp.array([candidate[name] for candidate in candidates], jnp.float32) for name in candidates[0]}
     chunk = getattr(config, method).iterations // config.curve_points
 
     def stage_of(settings):
@@ -146,30 +138,26 @@ def _train_group(
         return jax.vmap(jax.vmap(one, (0, None, 0)), (0, 0, None))(states, settings, alphas)
 
     state = jax.vmap(STAGES[method](config).start)(keys_for(runs, method))
-    states = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(group)), state)
-    with progress.stage(f"{method}: {len(group)} candidates", config.curve_points) as advance:
+    states = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(candidates)), state)
+    with progress.stage(f"{method}: {len(candidates)} candidates", config.curve_points) as advance:
         for _ in range(config.curve_points):
             states = jax.block_until_ready(go_on(states, settings, runs.alphas))
             advance()
     return STAGES[method](config).networks(states)
 
 
-def _score_group(
-    config: MatrixGameConfig, method: str, networks: Any, candidates: int, seeds: tuple[int, ...]
-) -> np.ndarray:
+def _scores(config: MatrixGameConfig, method: str, networks: Any, seeds: tuple[int, ...]) -> np.ndarray:
     """The score of each candidate at each alpha, averaged over seeds."""
     runs = all_runs(config.alphas, seeds)
-    exact = [
-        ceilings(np.array(config.payoff), np.full(len(config.payoff), alpha), config.max_steps)
-        for alpha in config.alphas
-    ]
-    by_run = jax.jit(jax.vmap(lambda n: _score_runs(config, method, n, runs)))(networks)
-    values = np.asarray(by_run).reshape(candidates, len(config.alphas), len(seeds)).mean(-1)
-    least = [c.bayes_error_by_step[-1] if method == "predictor" else c.bayes_last_step for c in exact]
-    return values / np.array(least) + (0 if method == "predictor" else 1)
+    measured = np.asarray(jax.jit(jax.vmap(lambda n: _measure_runs(config, method, n, runs)))(networks))
+    by_alpha = measured.reshape(len(measured), len(config.alphas), len(seeds)).mean(-1)
+    exact = ceilings_of(config)
+    if method == "predictor":
+        return by_alpha / np.array([ceiling.bayes_error_by_step[-1] for ceiling in exact])
+    return 1 + by_alpha / np.array([ceiling.bayes_last_step for ceiling in exact])
 
 
-def _score_runs(config: MatrixGameConfig, method: str, networks: Any, runs: Runs) -> jax.Array:
+def _measure_runs(config: MatrixGameConfig, method: str, networks: Any, runs: Runs) -> jax.Array:
     """For each run the predictor's last error, or the last reward less the Bayes player's on the same episodes."""
 
     def one(key, alpha, network):

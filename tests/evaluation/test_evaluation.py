@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from coadapt.evaluation.figures import Line, Panel, draw_panels
+from coadapt.evaluation.statistics import over_seeds
+from coadapt.evaluation.tables import Table
+
+
+def test_an_estimate_counted_by_hand():
+    """1 to 5: mean 3, deviation the root of 10/4; Student's t for four degrees of freedom is 2.776."""
+    estimate = over_seeds(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    assert estimate.mean == 3
+    assert estimate.deviation == pytest.approx(2.5**0.5)
+    assert estimate.high - 3 == pytest.approx(2.776 * 0.5**0.5, abs=1e-3)
+    assert 3 - estimate.low == pytest.approx(estimate.high - 3)
+
+
+def test_one_seed_says_nothing_of_the_spread():
+    estimate = over_seeds(np.array([2.0]))
+    assert estimate.mean == 2
+    assert np.isnan([estimate.deviation, estimate.low, estimate.high]).all()
+
+
+def test_the_interval_covers_the_mean_of_five_normal_seeds_as_often_as_it_says():
+    samples = np.random.default_rng(0).normal(size=(4_000, 5))
+    covered = [e.low <= 0 <= e.high for e in map(over_seeds, samples)]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.014)
+
+
+def test_a_table_in_markdown():
+    table = Table("Title", ["name", "number"], [["a", "1"], ["b", "2"]])
+    assert table.markdown() == "**Title**\n\n| name | number |\n| --- | ---: |\n| a | 1 |\n| b | 2 |\n"
+
+
+def test_a_table_on_the_terminal(capsys):
+    Table("Title", ["name", "number"], [["a", "1"]]).show()
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("Title", "name", "number", "a", "1"))
+
+
+def test_the_same_numbers_draw_the_same_file(tmp_path):
+    x = np.arange(3.0)
+    panels = [Panel(str(n), [Line("a", x, x, x / 10), Line("b", x, -x, style="--")]) for n in range(4)]
+    for name in ("one", "two"):
+        draw_panels(panels, "x", "y", "title", [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])
+    for ending in ("svg", "png"):
+        assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
