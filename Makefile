@@ -5,7 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help reproduce test fast lint types pytest results tuning clean
+# As a variable, for it then holds for what builds the package, too.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+
+.PHONY: help reproduce test fast lint types pytest clean-tree results tuning clean
 
 help:
 	@echo "make reproduce   run the paper's experiments, print the tables, draw the figures (below runs/)"
@@ -19,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "coadapt needs Python 3.11 or newer; say which one with: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
 reproduce: $(READY)
@@ -41,7 +44,7 @@ fast: $(READY)
 	$(BIN)/pytest -m 'not slow'
 
 clean-tree:
-	@test -z "$$(git status --porcelain)" || \
+	@git rev-parse HEAD > /dev/null && test -z "$$(git status --porcelain)" || \
 		{ echo "The tree has uncommitted changes; commit or stash them, so that results name the code that made them."; exit 1; }
 
 results: clean-tree $(READY)

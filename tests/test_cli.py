@@ -25,19 +25,26 @@ def test_version_names_what_numbers_depend_on(tmp_path):
     assert {line.split()[0] for line in answer.stdout.splitlines()} >= {"coadapt", "jax", "numpy"}
 
 
-TABLES = {"nan.json": "[[1.0, NaN]]", "ragged.json": "[[1, 2], [3]]", "words.json": "not a table"}
+TABLES = {
+    "nan.json": "[[1.0, NaN]]",
+    "huge.json": f"[[1{'0' * 400}]]",
+    "ragged.json": "[[1, 2], [3]]",
+    "words.json": "not a table",
+}
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--alphas", "0"), "alpha must be a positive number, not 0.0."),
-        (("--alphas", "-1"), "alpha must be a positive number, not -1.0."),
-        (("--alphas", "nan"), "alpha must be a positive number, not nan."),
+        (("--alphas", "0"), "alpha must be a number from 1e-06 to 1e+06, not 0.0."),
+        (("--alphas", "-1"), "alpha must be a number from 1e-06 to 1e+06, not -1.0."),
+        (("--alphas", "nan"), "alpha must be a number from 1e-06 to 1e+06, not nan."),
         (("--seeds", "0"), "at least one seed is needed."),
         (("--seeds", "-3"), "at least one seed is needed."),
+        (("--seeds", "1000000000"), "at most 1000 seeds fit into one program, not 1000000000."),
         (("--preset", "slow"), "there is no preset 'slow'; choose one of: fast, paper."),
         (("--payoff", "nan.json"), "the payoff table must hold finite numbers only."),
+        (("--payoff", "huge.json"), "the payoff table must hold finite numbers only."),
         (("--payoff", "ragged.json"), "the payoff table's rows must be of one length, not [2, 1]."),
         (("--payoff", "words.json"), "words.json is not JSON: Expecting value: line 1 column 1 (char 0)."),
         (("--payoff", "missing.json"), "cannot read missing.json: No such file or directory."),
@@ -52,6 +59,19 @@ def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments,
     answer = coadapt(*MATRIX_GAME, *arguments, folder=tmp_path)
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"coadapt: {sentence}\n")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--methods",), "name at least one method of: predictor, policy, rl2."),
+        (("--methods", "sarsa"), "there is no method 'sarsa'; choose one of: predictor, policy, rl2."),
+    ],
+)
+def test_a_search_for_nothing_is_a_mistake(tmp_path, arguments, sentence):
+    answer = coadapt("tune", "matrix-game", *arguments, folder=tmp_path)
+    assert (answer.returncode, answer.stderr) == (2, f"coadapt: {sentence}\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [("--seeds", "many"), ("--bogus", "1")])

@@ -28,6 +28,6 @@ def test_a_bar_on_a_terminal_shows_the_time_left(monkeypatch, capsys):
     with for_terminal().stage("training", 2) as advance:
         advance(loss=0.25)
         advance(loss=0.125)
-    shown = capsys.readouterr().out
+    shown = capsys.readouterr().err
     assert "training" in shown
     assert "left" in shown

@@ -8,9 +8,10 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned, Condition
 from coadapt.agents.beliefs import DirichletPosterior, Fixed, LearnedBelief, Recorded
 from coadapt.agents.rl2 import RL2, RL2Critic
 from coadapt.encounters import Meeting, Moment, meet, play
-from coadapt.evaluation.episodes import play_episodes, step_scores
+from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
 from coadapt.games.game import MAIN, PARTNER, Game, Outcome
 from coadapt.games.matrix import MatrixGame
+from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
@@ -52,5 +53,8 @@ __all__ = [
     "meet",
     "play",
     "play_episodes",
+    "play_told_episodes",
+    "ppo",
     "step_scores",
+    "supervised",
 ]

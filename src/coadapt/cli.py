@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from tyro.conf import DisallowNone, FlagCreatePairsOff, arg
 from tyro.extras import SubcommandApp
@@ -15,6 +15,9 @@ MISTAKE = 2
 """The exit status for a user's mistake."""
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
+
+MOST_SEEDS = 1_000
+"""More would not fit into one program."""
 
 Choice = TypeVar("Choice")
 
@@ -37,7 +40,7 @@ def version() -> None:
 @reproductions.command(name="matrix-game")
 def reproduce_matrix_game(
     preset: Annotated[
-        str, arg(help="How to train: fast (the best result per minute) or paper (as published).")
+        str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
     ] = "fast",
     alphas: Annotated[
         tuple[float, ...] | None,
@@ -67,10 +70,12 @@ def reproduce_matrix_game(
         config = _choose(matrix_game.PRESETS, preset, "preset")
         changes = {
             "alphas": alphas,
-            "seeds": None if seeds is None else tuple(range(seeds)),
-            "payoff": None if payoff is None else _read_json(payoff),
+            "seeds": None if seeds is None else tuple(range(min(seeds, MOST_SEEDS + 1))),
+            "payoff": None if payoff is None else _read_payoff(payoff),
         }
         config = replace(config, **{name: value for name, value in changes.items() if value is not None})
+        if len(config.seeds) > MOST_SEEDS:
+            raise ValueError(f"at most {MOST_SEEDS} seeds fit into one program, not {seeds}")
         make_folder(out)
     results = matrix_game.reproduce(config, out, for_terminal(quiet))
     for table in matrix_game.tables(results):
@@ -94,6 +99,8 @@ def tune_matrix_game(
     from coadapt.storage.results import make_folder
 
     with mistakes_explained():
+        if not methods:
+            raise ValueError(f"name at least one method of: {', '.join(matrix_game.GRIDS)}")
         for method in methods:
             _choose(matrix_game.GRIDS, method, "method")
         make_folder(out)
@@ -107,9 +114,17 @@ def _choose(named: dict[str, Choice], name: str, kind: str) -> Choice:
     return named[name]
 
 
-def _read_json(path: Path) -> object:
+def _read_payoff(path: Path) -> tuple[tuple[float, ...], ...]:
+    from coadapt.games.matrix import check_payoff
+
+    table = _read_json(path)
+    check_payoff(table)
+    return tuple(tuple(row) for row in table)
+
+
+def _read_json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text())
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise ValueError(f"cannot read {path}: {problem.strerror}") from problem
     except ValueError as problem:

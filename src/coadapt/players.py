@@ -7,9 +7,13 @@ leaves at all for those that need none.
 Everything here is written for one game; callers `vmap`.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from coadapt.arrays import Array, Float, Key, Scalar, Vector
+
+View = Callable[[Any], Vector]
+"""What a network looks at: an observation in, a vector out."""
 
 
 class Decision(NamedTuple):

@@ -1,8 +1,10 @@
 """Telling a person how far something is: a bar with the time left on a terminal, plain lines elsewhere, or silence."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 Advance = Callable[..., None]
@@ -30,9 +32,9 @@ class Silent:
 class Lines:
     """A line now and then, for logs."""
 
-    def __init__(self, seconds_between: float = 15.0, write: Callable[[str], None] = print):
+    def __init__(self, seconds_between: float = 15.0, write: Callable[[str], None] | None = None):
         self.seconds_between = seconds_between
-        self.write = write
+        self.write = write or partial(print, file=sys.stderr, flush=True)
 
     @contextmanager
     def stage(self, name: str, total: int) -> Iterator[Advance]:
@@ -56,6 +58,7 @@ class Bars:
 
     @contextmanager
     def stage(self, name: str, total: int) -> Iterator[Advance]:
+        from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
@@ -68,7 +71,7 @@ class Bars:
             TimeRemainingColumn(),
             TextColumn("{task.fields[numbers]}"),
         )
-        with RichProgress(*columns) as bars:
+        with RichProgress(*columns, console=Console(stderr=True)) as bars:
             task = bars.add_task(name, total=total, numbers="")
             yield lambda **numbers: bars.update(task, advance=1, numbers=_listed(numbers))
 
@@ -83,4 +86,4 @@ def for_terminal(quiet: bool = False) -> Progress:
 
     if quiet:
         return Silent()
-    return Bars() if Console().is_terminal else Lines()
+    return Bars() if Console(stderr=True).is_terminal else Lines()

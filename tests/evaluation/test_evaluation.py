@@ -1,9 +1,14 @@
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from coadapt.evaluation.episodes import first_episode, play_episodes, step_scores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import over_seeds
 from coadapt.evaluation.tables import Table
+from coadapt.games.matrix import MatrixGame
+from coadapt.partners.dirichlet import DirichletPartners, Stationary
 
 
 def test_an_estimate_counted_by_hand():
@@ -25,6 +30,17 @@ def test_the_interval_covers_the_mean_of_five_normal_seeds_as_often_as_it_says()
     samples = np.random.default_rng(0).normal(size=(4_000, 5))
     covered = [e.low <= 0 <= e.high for e in map(over_seeds, samples)]
     assert np.mean(covered) == pytest.approx(0.95, abs=0.014)
+
+
+def test_only_the_first_episode_of_a_game_counts(key):
+    """A game of two steps looked at for five: the third and all that follow belong to other episodes."""
+    game, someone = MatrixGame(max_steps=2), Stationary(jnp.zeros(5))
+    partners = DirichletPartners(jnp.ones(5)).draw(key, 3)
+    once = play_episodes(key, game, partners, someone)
+    assert first_episode(once).tolist() == [[True, True]] * 3
+    twice = jax.tree.map(lambda leaf: jnp.concatenate([leaf, leaf], axis=1), once)
+    assert first_episode(twice).tolist() == [[True, True, False, False]] * 3
+    np.testing.assert_array_equal(step_scores(twice, partners).reward[:2], step_scores(once, partners).reward)
 
 
 def test_a_table_in_markdown():

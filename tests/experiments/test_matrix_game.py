@@ -4,13 +4,19 @@ import json
 from dataclasses import replace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from coadapt.evaluation.episodes import StepScores
 from coadapt.experiments import matrix_game
+from coadapt.experiments.matrix_game import scores
 from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS
-from coadapt.experiments.matrix_game.scores import METHODS
+from coadapt.experiments.matrix_game.report import Results, comparison_table, reward_table
+from coadapt.experiments.matrix_game.scores import METHODS, Networks, ceilings_of
+from coadapt.experiments.matrix_game.training import STAGES
 from coadapt.experiments.stages import all_runs
+from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.progress import Silent
 
 TINY = replace(
@@ -77,6 +83,27 @@ def test_the_bayes_player_earns_its_ceiling(summary):
         assert np.mean(rewards) == pytest.approx(ceiling["bayes_last_step"], abs=0.03)
 
 
+class Mislabelled(DirichletPartners):
+    """The same partners with the labels of their neighbours."""
+
+    def draw(self, key, number):
+        partners = super().draw(key, number)
+        return partners._replace(labels=jnp.roll(partners.labels, 1, axis=0))
+
+
+def test_no_label_reaches_an_agent_in_execution(monkeypatch):
+    """With false labels the agents that execute play the very same episodes; only who is told the truth is misled."""
+    stages = [stage(TINY) for stage in STAGES.values()]
+    networks = Networks(*(stage.networks(stage.start(jax.random.key(n))) for n, stage in enumerate(stages)))
+    score = lambda: scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
+    truly = score()
+    monkeypatch.setattr(scores, "partners_of", lambda config, alpha: Mislabelled(jnp.full(5, alpha)))
+    falsely = score()
+    for method in ("behaviour_conditioned", "rl2", "bayes", "prior_mean", "shuffled_prediction"):
+        assert (truly[method].reward == falsely[method].reward).all()
+    assert (truly["true_distribution"].reward != falsely["true_distribution"].reward).any()
+
+
 def test_parameters_are_the_papers_counted_by_hand(summary):
     assert summary["parameters"] == {
         "behaviour_conditioned": {
@@ -104,7 +131,8 @@ def test_the_paper_preset_is_what_the_paper_states():
 
 
 def test_the_diagnostics_of_every_stage_are_kept(summary):
-    of_ppo = {"reward", "value_loss", "entropy", "kl", "clip_fraction", "explained_variance", "gradient_norm"}
+    of_ppo = {"reward", "value_loss", "entropy", "kl", "clip_fraction", "explained_variance"}
+    of_ppo |= {"policy_gradient_norm", "critic_gradient_norm"}
     assert {name: set(values) for name, values in summary["diagnostics"].items()} == {
         "predictor": {"loss", "gradient_norm"},
         "policy": of_ppo,
@@ -118,8 +146,7 @@ def test_the_same_seeds_give_the_same_numbers_bit_for_bit(folder, tmp_path):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_a_run_does_not_depend_on_which_others_there_are():
-    """To rounding: the arithmetic is done in another order when there are fewer runs side by side."""
+def test_the_chances_of_a_run_do_not_depend_on_which_others_there_are():
     key_of = lambda runs, number: jax.random.key_data(runs.keys)[number].tolist()
     assert key_of(all_runs((0.03, 1.0), (0, 7)), 3) == key_of(all_runs((1.0,), (7,)), 0)
     assert key_of(all_runs((0.03, 1.0), (0, 7)), 3) != key_of(all_runs((1.0,), (0,)), 0)
@@ -140,15 +167,27 @@ def test_another_payoff_table_works_from_end_to_end(tmp_path):
     assert results.parameters["rl2"]["policy"] == 4 * 32 * (1 + 3 + 2 + 1 + 32 + 1) + 33 * 16 + 17 * 3
 
 
+def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():
+    """The ceiling is zero, so there is no share of it; and one seed has no deviation."""
+    scored = StepScores(jnp.zeros((1, 10)), jnp.zeros((1, 10)))
+    config = replace(TINY, payoff=((0.0, 0.0),) * 5, alphas=(1.0,), seeds=(0,))
+    results = Results(config, ceilings_of(config), {(m, "sample"): scored for m in METHODS}, {}, {}, {}, {}, {})
+    assert reward_table(results).rows == [["1", *["0.0000"] * 7, "–", "–"]]
+    assert comparison_table(results).rows == [["1", *["+0.0000"] * 4]]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"alphas": ()}, "at least one alpha"),
-        ({"alphas": (0.0,)}, "alpha must be a positive number, not 0.0"),
-        ({"alphas": (float("inf"),)}, "alpha must be a positive number"),
-        ({"alphas": (0.1, 0.1)}, "each alpha may be named once only"),
+        ({"alphas": (0.0,)}, "alpha must be a number from 1e-06 to 1e\\+06, not 0.0"),
+        ({"alphas": (float("inf"),)}, "alpha must be a number"),
+        ({"alphas": (True,)}, "alpha must be a number"),
+        ({"alphas": ("x",)}, "alpha must be a number"),
+        ({"alphas": (0.1, 0.1 + 1e-12)}, "each alpha may be named once only"),
         ({"seeds": ()}, "at least one seed"),
         ({"seeds": (-1,)}, "seed must be a whole number of at least 0"),
+        ({"seeds": (2**33,)}, "seed must be a number from 0 to"),
         ({"payoff": ((1.0,), (1.0, 2.0))}, "one length"),
         ({"payoff": ((1.0, 0.0),) * 60}, "too many to enumerate"),
         ({"episodes": 2_500}, "multiple of batch"),

@@ -132,3 +132,16 @@ class Judge(eqx.Module):
 
     def value(self, observation, label, memory):
         return self.network(observation)[0], memory
+
+
+class RememberingJudge(eqx.Module):
+    """A critic with a memory."""
+
+    network: RecurrentNetwork
+
+    def start(self):
+        return self.network.start()
+
+    def value(self, observation, label, memory):
+        value, memory = self.network(observation, memory)
+        return value[0], memory

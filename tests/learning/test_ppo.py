@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
@@ -12,7 +13,7 @@ from coadapt.learning.ppo import PPOConfig
 from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
 from tests.learning import probes
-from tests.learning.probes import Judge, Nobody, Reactive, Remembering
+from tests.learning.probes import Judge, Nobody, Reactive, Remembering, RememberingJudge
 
 CONFIG = PPOConfig(
     iterations=200, games=32, steps=4, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
@@ -74,6 +75,39 @@ def test_only_a_memory_learns_what_has_to_be_remembered(key):
     assert abs(without.reward[-20:].mean()) < 0.1
 
 
+def test_a_critic_with_a_memory_values_what_has_to_be_remembered(key):
+    """Whoever always takes action 1 earns the cue in the second step, which only the first step has shown."""
+    player = Reactive(MLP(key, 2, (4,), 2, last_scale=0.01))
+    always_one = jax.tree.map(jnp.zeros_like, player)
+    always_one = eqx.tree_at(lambda p: p.network.layers[-1].bias, always_one, jnp.array([-30.0, 30.0]))
+    config = replace(CONFIG, iterations=600)
+    state = ppo.start(key, always_one, RememberingJudge(RecurrentNetwork(key, 2, 8, (8,), 1)))
+    train = lambda s: ppo.train_chunk(s, probes.RememberTheCue(), Nobody(), lambda policy, label: policy, config, 600)
+    state, _ = jax.jit(train)(state)
+    critic = state.critic.network
+    for cue in (1.0, -1.0):
+        _, memory = critic.value(jnp.array([cue, 0.0]), None, critic.start())
+        value, _ = critic.value(jnp.array([0.0, 1.0]), None, memory)
+        assert float(value) == pytest.approx(cue, abs=0.05)
+
+
+def test_the_policy_that_played_is_the_one_that_is_reconsidered(key):
+    """Before the first update nothing has changed, so the ratio is one: along a memory, and over ends of episodes."""
+    policy = Remembering(RecurrentNetwork(key, 2, 8, (8,), 2))
+    state = ppo.start(key, policy, Judge(MLP(key, 2, (4,), 1)))
+    once = replace(CONFIG, epochs=1, minibatches=1)
+    train = lambda s: ppo.train_chunk(s, probes.RememberTheCue(), Nobody(), lambda policy, label: policy, once, 1)
+    _, info = jax.jit(train)(state)
+    assert float(info.kl[0]) == pytest.approx(0, abs=1e-9)
+    assert info.clip_fraction[0] == 0
+
+
+def test_segments_shorter_than_an_episode_are_refused(key):
+    state = ppo.start(key, Reactive(MLP(key, 2, (4,), 2)), Judge(MLP(key, 2, (4,), 1)))
+    with pytest.raises(ValueError, match=r"steps \(1\) must cover an episode \(2\)"):
+        ppo.train_chunk(state, probes.OneAtTheEnd(), Nobody(), lambda p, label: p, replace(CONFIG, steps=1), 1)
+
+
 def test_the_diagnostics_are_those_of_a_policy_that_settles():
     _, _, info = learn(probes.ActionLikeCue())
     assert float(info.entropy[0]) == pytest.approx(math.log(2), abs=0.05)
@@ -81,7 +115,8 @@ def test_the_diagnostics_are_those_of_a_policy_that_settles():
     assert (info.explained_variance <= 1).all()
     assert (info.kl >= -1e-7).all()
     assert ((info.clip_fraction >= 0) & (info.clip_fraction <= 1)).all()
-    assert (info.gradient_norm >= 0).all()
+    assert info.policy_gradient_norm[0] > 0
+    assert info.critic_gradient_norm[0] > 0
 
 
 def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
@@ -98,7 +133,7 @@ def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
         ("games", 2.5, "games must be a whole number"),
         ("learning_rate", -1.0, "learning_rate must be a positive number"),
         ("learning_rate", float("nan"), "learning_rate must be a positive number"),
-        ("discount", 1.5, "discount must lie between 0 and 1"),
+        ("discount", 1.5, "discount must be a number from 0 to 1, not 1.5"),
         ("minibatches", 3, r"games \(32\) must be a multiple of minibatches \(3\)"),
     ],
 )

@@ -67,6 +67,13 @@ def test_nobody_without_the_truth_is_above_the_ceiling(alpha):
         assert over_seeds(rewards(method, alpha)).low <= CEILINGS[alpha]["bayes_last_step"]
 
 
+@pytest.mark.parametrize("alpha", FAST.alphas)
+def test_no_prediction_is_better_than_the_exact_posterior(alpha):
+    """Not by more than the luck of a million episodes, which a percent of the error covers many times over."""
+    rows = [r for r in SUMMARY["rows"] if (r["method"], r["alpha"]) == ("behaviour_conditioned", alpha)]
+    assert np.mean([row["prediction_error"] for row in rows]) > 0.99 * CEILINGS[alpha]["bayes_prediction_error"]
+
+
 @pytest.mark.parametrize("method", ["predictor", "policy", "rl2"])
 def test_the_preset_has_what_the_search_chose(method):
     searches = json.loads((FOLDER / "tuning.json").read_text())["searches"]

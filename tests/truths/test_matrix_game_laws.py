@@ -26,39 +26,45 @@ GAME = MatrixGame(max_steps=STEPS)
 PAYOFF = np.array(PAPER_PAYOFF)
 SEEN = STEPS - 1  # partner actions seen before the last decision
 HISTORIES = np.array(list(product(range(5), repeat=SEEN)))
-COUNTS = (HISTORIES[:, :, None] == np.arange(5)).sum(1)
+COUNTS = np.concatenate(  # by history, decision and action: what was seen before each decision
+    [np.zeros((len(HISTORIES), 1, 5), int), (HISTORIES[:, :, None] == np.arange(5)).cumsum(1)], axis=1
+)
 ALPHAS = (0.01, 0.3, 3.0)
 
 
 def probabilities(alpha):
-    """The probability of each history: that of any one order of its counts."""
-    each = (gammaln(alpha + COUNTS) - gammaln(alpha)).sum(1) + gammaln(5 * alpha) - gammaln(5 * alpha + SEEN)
+    """The probability of each whole history: that of any one order of its counts."""
+    each = (gammaln(alpha + COUNTS[:, -1]) - gammaln(alpha)).sum(1) + gammaln(5 * alpha) - gammaln(5 * alpha + SEEN)
     return np.exp(each)
+
+
+def posterior_means(alpha):
+    return posterior_mean(np.full(5, alpha), COUNTS)
 
 
 @jax.jit
 def decisions(player, own_actions):
-    """The decision of a player after each history, when it itself took these actions on the way."""
+    """Every decision of a player along each history, when it itself takes these actions on the way."""
 
-    def after(history):
+    def along(history):
         def step(carry, actions):
             state, memory = carry
             decision = player.decide(GAME.observe(state, MAIN), memory)
-            return (GAME.step(state, actions)[0], decision.memory), None
+            return (GAME.step(state, actions)[0], decision.memory), decision._replace(memory=())
 
         start = GAME.reset(jax.random.key(0)), player.start(jax.random.key(0))
-        (state, memory), _ = jax.lax.scan(step, start, (own_actions, history))
-        return player.decide(GAME.observe(state, MAIN), memory)
+        whole = jnp.append(history, 0)  # what follows the last decision changes nothing
+        return jax.lax.scan(step, start, (own_actions, whole))[1]
 
-    return jax.vmap(after)(jnp.array(HISTORIES, jnp.int32))
+    return jax.vmap(along)(jnp.array(HISTORIES, jnp.int32))
 
 
-def payoff_on_every_history(player, alpha, own_actions=(0,) * SEEN):
-    """What the player's distribution over actions earns on average, given all that can be known, in float64."""
+def payoffs_along_every_history(player, alpha, own_actions=(0,) * STEPS):
+    """What the player's distributions over actions earn on average, given all that can be known, in float64."""
     logits = np.asarray(decisions(player, jnp.array(own_actions, jnp.int32)).logits, np.float64)
-    shares = np.exp(logits - logits.max(1, keepdims=True))
-    shares /= shares.sum(1, keepdims=True)
-    return ((posterior_mean(np.full(5, alpha), COUNTS) @ PAYOFF) * shares).sum(1)
+    shares = np.exp(logits - logits.max(-1, keepdims=True))
+    shares /= shares.sum(-1, keepdims=True)
+    return ((posterior_means(alpha) @ PAYOFF) * shares).sum(-1)
 
 
 @pytest.fixture(scope="module", params=ALPHAS)
@@ -82,10 +88,11 @@ def test_the_histories_are_all_there_are():
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_bayes_player_takes_the_best_action_on_every_history(alpha):
     bayes = bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action)
-    earned = payoff_on_every_history(bayes, alpha)
-    best = (posterior_mean(np.full(5, alpha), COUNTS) @ PAYOFF).max(1)
+    earned = payoffs_along_every_history(bayes, alpha)
+    best = (posterior_means(alpha) @ PAYOFF).max(-1)
     np.testing.assert_allclose(earned, best, atol=1e-6)  # float32 may swap two actions that are as good as equal
-    assert probabilities(alpha) @ earned == pytest.approx(bayes_reward(PAYOFF, np.full(5, alpha), SEEN), abs=1e-7)
+    exact = [bayes_reward(PAYOFF, np.full(5, alpha), seen) for seen in range(STEPS)]
+    np.testing.assert_allclose(probabilities(alpha) @ earned, exact, atol=1e-7)
 
 
 def test_no_agent_beats_the_bayes_player_on_any_history(trained):
@@ -93,7 +100,7 @@ def test_no_agent_beats_the_bayes_player_on_any_history(trained):
     keys = jax.random.split(jax.random.key(7), 2)
     policy = ConditionedPolicy(keys[0], clock, 1, 5, (6, 16), 5)
     exact_policy = bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action).policy
-    best = payoff_on_every_history(bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action), alpha)
+    best = payoffs_along_every_history(bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action), alpha)
     agents = [
         BehaviourConditioned(predictor, policy),
         BehaviourConditioned(predictor, exact_policy),
@@ -101,8 +108,8 @@ def test_no_agent_beats_the_bayes_player_on_any_history(trained):
         RL2(keys[1], full_view, 12, 32, (16,), 5),
     ]
     for agent in agents:
-        for own_actions in ((0,) * SEEN, (4, 3, 2, 1, 0)):
-            assert (payoff_on_every_history(agent, alpha, own_actions) <= best + 1e-6).all()
+        for own_actions in ((0,) * STEPS, (4, 3, 2, 1, 0, 0)):
+            assert (payoffs_along_every_history(agent, alpha, own_actions) <= best + 1e-6).all()
 
 
 def test_no_predictor_has_a_smaller_error_than_the_exact_posterior(trained):
@@ -121,7 +128,7 @@ def test_the_error_measured_in_play_is_the_enumerated_one(trained):
     def play(key):
         for_partners, for_play = jax.random.split(key)
         partners = population.draw(for_partners, 50_000)
-        moments = play_episodes(for_play, GAME, partners, lambda label: agent, partners.labels, greedy=False)
+        moments = play_episodes(for_play, GAME, partners, agent)
         distances = jnp.sum((moments.infos[MAIN]["belief"][:, -1] - partners.labels) ** 2, axis=-1)
         return step_scores(moments, partners).prediction_error[-1], jnp.std(distances)
 
@@ -133,7 +140,7 @@ def test_the_error_measured_in_play_is_the_enumerated_one(trained):
 def enumerated_error(alpha, predictor):
     anything = bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action).policy
     agent = BehaviourConditioned(predictor, anything)
-    belief = np.asarray(decisions(agent, jnp.zeros(SEEN, jnp.int32)).info["belief"], np.float64)
-    mean = posterior_mean(np.full(5, alpha), COUNTS)
+    belief = np.asarray(decisions(agent, jnp.zeros(STEPS, jnp.int32)).info["belief"][:, -1], np.float64)
+    mean = posterior_means(alpha)[:, -1]
     variance = (mean * (1 - mean)).sum(1) / (5 * alpha + SEEN + 1)
     return probabilities(alpha) @ (((belief - mean) ** 2).sum(1) + variance)

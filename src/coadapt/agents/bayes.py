@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.agents.beliefs import DirichletPosterior, View
+from coadapt.agents.beliefs import DirichletPosterior
 from coadapt.arrays import Array, Float, Vector
 from coadapt.oracles.matrix import expected_payoffs
+from coadapt.players import View
 
 
 class BestAction(NamedTuple):

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
-from coadapt.agents.beliefs import View
 from coadapt.arrays import Key, Scalar, Vector
 from coadapt.networks.mlp import MLP
-from coadapt.players import Belief, Decision, Policy
+from coadapt.players import Belief, Decision, Policy, View
 
 
 class BehaviourConditioned(NamedTuple):

@@ -3,7 +3,7 @@
 The agent that acts on a belief does not know which of these it has: that is what makes controls of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,9 +15,7 @@ import jax.numpy as jnp
 from coadapt.arrays import Array, Count, Float, Key, Vector
 from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
 from coadapt.oracles.dirichlet import posterior_mean
-
-View = Callable[[Any], Vector]
-"""What a network looks at: an observation in, a vector out."""
+from coadapt.players import View
 
 
 class LearnedBelief(eqx.Module):

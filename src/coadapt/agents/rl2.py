@@ -10,10 +10,9 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
-from coadapt.agents.beliefs import View
 from coadapt.arrays import Key, Scalar, Vector
 from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
-from coadapt.players import Decision
+from coadapt.players import Decision, View
 
 
 class RL2(eqx.Module):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Float, Key
+from coadapt.arrays import Array, Bool, Float, Key
 from coadapt.encounters import Moment, meet, play
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
@@ -14,18 +14,26 @@ from coadapt.players import Player
 
 
 class StepScores(NamedTuple):
-    """Means over episodes, for each step of the episode."""
+    """Means over the episodes that got as far, for each step of the episode."""
 
     reward: Float[Array, "steps"]
     prediction_error: Float[Array, "steps"]  # squared distance of the belief to the true label; NaN where there is none
 
 
-def play_episodes(
-    key: Key, game: Game, partners: Partners, as_player: Callable[[Any], Player], told: Any, greedy: bool
-) -> Moment:
-    """One episode with each partner, by partner and time.
+def play_episodes(key: Key, game: Game, partners: Partners, player: Player, greedy: bool = False) -> Moment:
+    """An episode of the player with each partner: moments by partner and time.
 
-    `told` has a row for each episode, and `as_player(row)` is who plays it: that is how a control is told the truth.
+    There are `game.max_steps` moments for each; `first_episode` tells which of them count when episodes end early.
+    """
+    return play_told_episodes(key, game, partners, lambda _: player, partners.ids, greedy)
+
+
+def play_told_episodes(
+    key: Key, game: Game, partners: Partners, as_player: Callable[[Any], Player], told: Any, greedy: bool = False
+) -> Moment:
+    """The same with a player that is told something in each episode, as a control is told the truth.
+
+    `told` has a row for each partner, and `as_player(row)` is who plays with it.
     """
 
     def episode(key, partner, row):
@@ -35,11 +43,17 @@ def play_episodes(
     return jax.vmap(episode)(jax.random.split(key, len(partners.ids)), partners.players, told)
 
 
+def first_episode(moments: Moment) -> Bool[Array, "partners steps"]:
+    """Which moments belong to the first episode of their game: all up to the first end, that one included."""
+    ends = moments.ended.astype(jnp.int32)
+    return jnp.cumsum(ends, axis=1) - ends == 0
+
+
 def step_scores(moments: Moment, partners: Partners) -> StepScores:
-    """The mean of each step, for episodes that all take the same number of steps."""
-    rewards = jnp.mean(moments.reward, axis=0)
+    """What episodes came to on average, step by step."""
+    counted = first_episode(moments)
+    mean = lambda values: jnp.mean(values, axis=0, where=counted)
     belief = moments.infos[MAIN].get("belief")
     if belief is None:
-        return StepScores(rewards, jnp.full_like(rewards, jnp.nan))
-    distances = jnp.sum((belief - partners.labels[:, None]) ** 2, axis=-1)
-    return StepScores(rewards, jnp.mean(distances, axis=0))
+        return StepScores(mean(moments.reward), jnp.full(moments.reward.shape[1], jnp.nan))
+    return StepScores(mean(moments.reward), mean(jnp.sum((belief - partners.labels[:, None]) ** 2, axis=-1)))

@@ -11,6 +11,9 @@ import jax.numpy as jnp
 from coadapt.arrays import Array, Float, Int, Key, Scalar
 from coadapt.progress import Progress
 
+SHOWN = ("reward", "loss")
+"""Of all that a chunk tells, what the progress bar shows."""
+
 
 class Runs(NamedTuple):
     """One run a row: the concentration of its partners, its seed, and the key that all its chances come from."""
@@ -77,7 +80,3 @@ def train(stage: Stage, runs: Runs, points: int, progress: Progress) -> Trained:
             trained.infos.append(info)
             advance(**{name: float(jnp.mean(value)) for name, value in info._asdict().items() if name in SHOWN})
     return trained
-
-
-SHOWN = ("reward", "loss")
-"""Of all that a chunk tells, what the progress bar shows."""

@@ -4,7 +4,6 @@ Seen from the main seat the only unknown is how the partner likes to act, so an 
 that out. The table is data, with the partner's actions as rows and the main agent's as columns.
 """
 
-import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -112,5 +111,13 @@ def check_payoff(table: Any) -> None:
         raise ValueError("the payoff table must be a list of rows, each a list of numbers")
     if len({len(row) for row in table}) > 1:
         raise ValueError(f"the payoff table's rows must be of one length, not {[len(row) for row in table]}")
-    if not all(isinstance(x, int | float) and math.isfinite(x) for row in table for x in row):
+    if not all(_is_payoff(number) for row in table for number in row):
         raise ValueError("the payoff table must hold finite numbers only")
+
+
+def _is_payoff(number: Any) -> bool:
+    """A number that is still finite in single precision."""
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= MOST
+
+
+MOST = float(jnp.finfo(jnp.float32).max)

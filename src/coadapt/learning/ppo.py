@@ -77,7 +77,8 @@ class PPOInfo(NamedTuple):
     kl: Scalar  # from the policy that played to the one that was being updated
     clip_fraction: Scalar
     explained_variance: Scalar
-    gradient_norm: Scalar
+    policy_gradient_norm: Scalar  # before it is clipped
+    critic_gradient_norm: Scalar
 
 
 class Experience(NamedTuple):
@@ -101,6 +102,8 @@ def train_chunk(
     state: PPOState, game: Game, population: Population, as_player: AsPlayer, config: PPOConfig, iterations: int
 ) -> tuple[PPOState, PPOInfo]:
     """Some iterations in one go; the infos are stacked."""
+    if config.steps < game.max_steps:
+        raise ValueError(f"steps ({config.steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
     return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config), state, length=iterations)
 
 
@@ -144,8 +147,7 @@ def assess(
 ) -> tuple[Experience, Float[Array, "time"]]:
     """How each action of one game did against what the critic expected; and what it expected."""
     judge = lambda observation, memory: critic.value(observation, label, memory)
-    start = critic.start()
-    values, memories = replay(judge, moments.observations[MAIN], start, start, moments.ended)
+    values, memories = replay(judge, moments.observations[MAIN], critic.start(), moments.ended)
     next_values, _ = jax.vmap(judge)(moments.next_observations[MAIN], memories)
     advantages = generalised_advantages(
         moments.reward,
@@ -179,7 +181,8 @@ def improve(
     def update(state: PPOState, batch: Experience):
         networks = state.policy.network, state.critic.network
         gradients, diagnostics = jax.grad(loss, has_aux=True)(networks, batch, as_player, config.clip, bonus)
-        diagnostics["gradient_norm"] = optax.tree.norm(gradients)
+        for name, gradient in zip(("policy", "critic"), gradients, strict=True):
+            diagnostics[f"{name}_gradient_norm"] = optax.tree.norm(gradient)
         policy, critic = (
             descend(descent, gradient, rate, config.max_gradient_norm)
             for descent, gradient in zip((state.policy, state.critic), gradients, strict=True)
@@ -236,8 +239,8 @@ def _reconsider(
         return critic.value(observation, game.label, memory)
 
     start = player.start(jax.random.key(0))  # every learner starts an episode with the same memory, whatever the key
-    log_policy, _ = replay(decide, game.observations, start, start, game.ended)
-    values, _ = replay(judge, game.observations, critic.start(), critic.start(), game.ended)
+    log_policy, _ = replay(decide, game.observations, start, game.ended)
+    values, _ = replay(judge, game.observations, critic.start(), game.ended)
     return log_policy, values
 
 

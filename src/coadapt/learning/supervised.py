@@ -82,6 +82,8 @@ def train_chunk(
     iterations: int,
 ) -> tuple[SupervisedState, SupervisedInfo]:
     """Some iterations in one go; the infos are stacked."""
+    if config.steps < game.max_steps:
+        raise ValueError(f"steps ({config.steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
     return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, loss, config), state, length=iterations)
 
 
@@ -120,5 +122,5 @@ def trajectory_losses(
     belief: Belief, observations: Any, ended: Array, label: Vector, loss: Loss
 ) -> Float[Array, "time"]:
     """The loss at every step of one trajectory."""
-    beliefs, _ = replay(belief.update, observations, belief.start(), belief.start(), ended)
+    beliefs, _ = replay(belief.update, observations, belief.start(), ended)
     return jax.vmap(loss, (0, None))(beliefs, label)

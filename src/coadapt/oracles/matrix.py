@@ -60,8 +60,7 @@ def known_distribution_reward(
 ) -> tuple[float, float]:
     """The expected reward of the best action when the partner's distribution is known, and its standard error.
 
-    An integral over the simplex with kinks in it: a scrambled Sobol sequence, repeated to measure its own error, is
-    some thousand times more exact here than as many random draws.
+    An integral over the simplex with kinks in it, by a scrambled Sobol sequence, repeated to measure its own error.
     """
     means = [
         expected_payoffs(payoff, _spread_distributions(concentration, points, seed)).max(-1).mean()

@@ -46,7 +46,7 @@ class DirichletPartners(NamedTuple):
 def log_gamma(key: Key, concentration: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """Logarithms of gamma draws: Marsaglia and Tsang's rejection method on all elements at once.
 
-    `jax.random.loggamma` draws the same but rejects element by element, which on a CPU takes ten times as long.
+    `jax.random.loggamma` draws the same but rejects element by element, which takes a CPU several times as long.
     """
     key, for_boost = jax.random.split(key)
     # The method wants concentrations of one or more: draw at concentration + 1 and bring the draw down afterwards.
@@ -60,7 +60,7 @@ def log_gamma(key: Key, concentration: Float[Array, "*shape"]) -> Float[Array, "
         v = (1 + c * x) ** 3
         log_v = jnp.log(jnp.maximum(v, jnp.finfo(v.dtype).tiny))
         log_u = jnp.log1p(-jax.random.uniform(for_uniform, d.shape))
-        good = (v > 0) & (log_u < x**2 / 2 + d * (1 - v + log_v))
+        good = (v > 0) & (log_u < x**2 / 2 + d * (1 - v + log_v)) | ~jnp.isfinite(c)  # nonsense in, nonsense out
         return key, jnp.where(accepted, draws, jnp.log(d) + log_v), accepted | good
 
     carry = propose((key, jnp.zeros_like(d), jnp.zeros(d.shape, bool)))

@@ -29,7 +29,7 @@ def make_folder(path: Path) -> Path:
 def write_text(path: Path, text: str) -> None:
     """Write a file so that a reader finds the old one or the new one, never a part."""
     part = path.with_name(f".{path.name}.part")
-    part.write_text(text)
+    part.write_text(text, encoding="utf-8")
     part.replace(path)
 
 
@@ -71,12 +71,16 @@ def provenance() -> dict[str, Any]:
 
 def _commit() -> str | None:
     """The commit of the checkout this code runs from, marked if it was changed; None for an installed package."""
-    git = ["git", "-C", str(Path(__file__).parent)]
+    if _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None  # whatever repository is around here, this file is not part of it
+    changes = _git("status", "--porcelain", "--untracked-files=no")
+    return f"{_git('rev-parse', 'HEAD')} with changes" if changes else _git("rev-parse", "HEAD")
+
+
+def _git(*arguments: str) -> str | None:
+    """What git answers where this file lies, or None if it cannot."""
+    command = ["git", "-C", str(Path(__file__).parent), *arguments]
     try:
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-        changes = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"], capture_output=True, text=True, check=True
-        ).stdout
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None
-    return f"{commit} with changes" if changes.strip() else commit

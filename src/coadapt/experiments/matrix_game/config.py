@@ -1,14 +1,19 @@
 """The matrix-game experiment as data, and its two presets."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import jax.numpy as jnp
+import numpy as np
 
-from coadapt.checks import positive, whole
+from coadapt.checks import between, whole
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, check_payoff
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.oracles.dirichlet import check_enumerable
+
+ALPHA_RANGE = (1e-6, 1e6)
+"""Beyond these a Dirichlet distribution is one action for certain, or all actions alike, as far as floats can tell."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,13 @@ class MatrixGameConfig:
     def __post_init__(self):
         for name in ("max_steps", "curve_points", "curve_episodes", "episodes", "batch"):
             whole(name, getattr(self, name))
-        _distinct("alpha", self.alphas)
-        _distinct("seed", self.seeds)
         for alpha in self.alphas:
-            positive("alpha", alpha)
+            between("alpha", alpha, *ALPHA_RANGE)
         for seed in self.seeds:
             whole("seed", seed, least=0)
+            between("seed", seed, 0, 2**32 - 1)
+        _distinct("alpha", [np.float32(alpha) for alpha in self.alphas])
+        _distinct("seed", self.seeds)
         check_payoff(self.payoff)
         check_enumerable(self.max_steps - 1, len(self.payoff))
         if self.episodes % self.batch:
@@ -69,11 +75,11 @@ class MatrixGameConfig:
         return MatrixGame(jnp.array(self.payoff, jnp.float32), self.max_steps)
 
 
-def _distinct(name: str, values: tuple) -> None:
+def _distinct(name: str, values: Sequence) -> None:
     if not values:
         raise ValueError(f"at least one {name} is needed")
     if len(set(values)) < len(values):
-        raise ValueError(f"each {name} may be named once only, not {values}")
+        raise ValueError(f"each {name} may be named once only")
 
 
 PAPER = MatrixGameConfig(

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from coadapt.evaluation.episodes import StepScores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
-from coadapt.evaluation.statistics import over_seeds
+from coadapt.evaluation.statistics import Estimate, over_seeds
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.matrix_game.scores import METHODS
+from coadapt.experiments.matrix_game.scores import METHODS, TRAINED
 from coadapt.oracles.matrix import Ceilings
 
 NAMES = {
@@ -131,31 +131,41 @@ def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def reward_table(results: Results, mode: str = "sample") -> Table:
-    """The reward of the last step: every method beside the exact ceiling."""
+    """The reward of the last step: every method beside the exact ceilings."""
     learned = [method for method in METHODS if method != "bayes"]
     rows = []
     for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
-        estimates = [over_seeds(results.last_step_rewards(method, mode, number)) for method in learned]
-        share = estimates[0].mean / ceiling.bayes_last_step
-        cells = [
-            f"{e.mean:.4f} ± {e.deviation:.4f}" if e.deviation == e.deviation else f"{e.mean:.4f}" for e in estimates
-        ]
-        rows.append([f"{alpha:g}", *cells, f"{ceiling.bayes_last_step:.4f}", f"{share:.1%}"])
+        estimates = {method: over_seeds(results.last_step_rewards(method, mode, number)) for method in learned}
+        shares = [_share(estimates[method].mean, ceiling.bayes_last_step) for method in TRAINED]
+        exact = [f"{ceiling.bayes_last_step:.4f}", f"{ceiling.known_distribution:.4f}"]
+        rows.append([f"{alpha:g}", *map(_with_deviation, estimates.values()), *exact, *shares])
     seeds = len(results.config.seeds)
-    title = f"Reward of the last step, actions {'sampled' if mode == 'sample' else 'greedy'}, mean ± standard deviation"
+    actions = "sampled" if mode == "sample" else "greedy"
     return Table(
-        f"{title} over {seeds} seed{'s' if seeds > 1 else ''}",
-        ["alpha", *(NAMES[method] for method in learned), "exact Bayes ceiling", "share of the ceiling reached"],
+        f"Reward of the last step, actions {actions}, mean ± standard deviation over {seeds} seeds",
+        [
+            "alpha",
+            *(NAMES[method] for method in learned),
+            "exact ceiling",
+            "exact if the truth were known",
+            *(f"share of the ceiling: {NAMES[method]}" for method in TRAINED),
+        ],
         rows,
     )
 
 
+def _with_deviation(estimate: Estimate) -> str:
+    mean = f"{estimate.mean:.4f}"
+    return mean if np.isnan(estimate.deviation) else f"{mean} ± {estimate.deviation:.4f}"
+
+
+def _share(reward: float, ceiling: float) -> str:
+    return f"{reward / ceiling:.1%}" if ceiling > 0 else "–"
+
+
 def comparison_table(results: Results) -> Table:
     """How much more one earns than another."""
-    cells = {
-        (row["first"], row["second"], row["alpha"]): f"{row['difference']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
-        for row in _comparisons(results)
-    }
+    cells = {(row["first"], row["second"], row["alpha"]): _with_interval(row) for row in _comparisons(results)}
     rows = [
         [f"{alpha:g}", *(cells[first, second, alpha] for first, second in COMPARISONS)]
         for alpha in results.config.alphas
@@ -165,6 +175,11 @@ def comparison_table(results: Results) -> Table:
         ["alpha", *(f"{NAMES[first]} less {NAMES[second]}" for first, second in COMPARISONS)],
         rows,
     )
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    difference = f"{row['difference']:+.4f}"
+    return difference if np.isnan(row["low"]) else f"{difference} [{row['low']:+.4f}, {row['high']:+.4f}]"
 
 
 def size_table(results: Results) -> Table:

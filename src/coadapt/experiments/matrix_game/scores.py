@@ -13,7 +13,7 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import Fixed, LearnedBelief, Recorded
 from coadapt.agents.rl2 import RL2
 from coadapt.arrays import Key, Scalar
-from coadapt.evaluation.episodes import StepScores, play_episodes, step_scores
+from coadapt.evaluation.episodes import StepScores, play_episodes, play_told_episodes, step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.training import TrainedMethods, partners_of
 from coadapt.experiments.stages import Runs, keys_for
@@ -53,45 +53,50 @@ def networks_at(trained: TrainedMethods, point: int) -> Networks:
 def score_trained(
     key: Key, alpha: Scalar, networks: Networks, config: MatrixGameConfig, episodes: int, greedy: bool
 ) -> dict[str, StepScores]:
-    """The two trained agents of one run, each with the same partners."""
-    partners, play = _table(key, alpha, config, episodes, greedy)
-    moments = {
-        "behaviour_conditioned": play(lambda label: BehaviourConditioned(networks.predictor, networks.policy)),
-        "rl2": play(lambda label: networks.rl2),
+    """The two trained agents of one run and the Bayes-optimal player, each with the same partners."""
+    partners, play, _ = _table(key, alpha, config, episodes, greedy)
+    agents = {
+        "behaviour_conditioned": BehaviourConditioned(networks.predictor, networks.policy),
+        "rl2": networks.rl2,
+        "bayes": bayes_player(config, alpha),
     }
-    return {method: step_scores(of_method, partners) for method, of_method in moments.items()}
+    return {method: step_scores(play(agent), partners) for method, agent in agents.items()}
 
 
 def score_all(
     key: Key, alpha: Scalar, networks: Networks, config: MatrixGameConfig, episodes: int, greedy: bool
 ) -> dict[str, StepScores]:
-    """The trained agents, the Bayes-optimal player, and the trained policy with other beliefs than its own."""
-    partners, play = _table(key, alpha, config, episodes, greedy)
-    population = partners_of(config, alpha)
-    bayes = bayes_optimal(config.game.payoff, population.concentration, partner_action)
+    """The same, and the trained policy with other beliefs than its own."""
+    partners, play, play_told = _table(key, alpha, config, episodes, greedy)
     with_belief = partial(BehaviourConditioned, policy=networks.policy)
-    predicted = play(lambda label: with_belief(networks.predictor))
+    predicted = play(with_belief(networks.predictor))
     others_predictions = jnp.roll(predicted.infos[MAIN]["belief"], 1, axis=0)
     moments = {
         "behaviour_conditioned": predicted,
-        "rl2": play(lambda label: networks.rl2),
-        "bayes": play(lambda label: bayes),
-        "true_distribution": play(lambda label: with_belief(Fixed(label))),
-        "prior_mean": play(lambda label: with_belief(Fixed(population.mean_label))),
-        "shuffled_prediction": play(lambda beliefs: with_belief(Recorded(beliefs)), told=others_predictions),
+        "rl2": play(networks.rl2),
+        "bayes": play(bayes_player(config, alpha)),
+        "true_distribution": play_told(lambda label: with_belief(Fixed(label)), partners.labels),
+        "prior_mean": play(with_belief(Fixed(partners_of(config, alpha).mean_label))),
+        "shuffled_prediction": play_told(lambda beliefs: with_belief(Recorded(beliefs)), others_predictions),
     }
     return {method: step_scores(of_method, partners) for method, of_method in moments.items()}
 
 
+def bayes_player(config: MatrixGameConfig, alpha: Scalar) -> BehaviourConditioned:
+    """Whom no agent beats that is not told the truth."""
+    return bayes_optimal(config.game.payoff, partners_of(config, alpha).concentration, partner_action)
+
+
 def _table(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool):
-    """Some partners, and a way to play an episode with each. The same key brings the same partners acting alike."""
+    """Some partners, and two ways to play an episode with each: as one is, or told something.
+
+    The same key brings the same partners acting alike, so methods are compared on the same luck.
+    """
     for_partners, for_play = jax.random.split(key)
     partners = partners_of(config, alpha).draw(for_partners, episodes)
-
-    def play(as_player, told=partners.labels):
-        return play_episodes(for_play, config.game, partners, as_player, told, greedy)
-
-    return partners, play
+    play = partial(play_episodes, for_play, config.game, partners, greedy=greedy)
+    play_told = partial(play_told_episodes, for_play, config.game, partners, greedy=greedy)
+    return partners, play, play_told
 
 
 def final_scores(
@@ -112,23 +117,28 @@ def final_scores(
     return scores
 
 
+FIRST_OF_CURVE = 1_000_000
+"""The batches of the learning curve are numbered from here, out of the way of the final evaluation's."""
+
+
 def curve_scores(
     config: MatrixGameConfig, runs: Runs, trained: TrainedMethods, progress: Progress
 ) -> dict[str, np.ndarray]:
-    """The reward of the last step along training, by method: point of the curve, run."""
+    """The reward of the last step along training, by method: point of the curve, run.
+
+    What the Bayes player earned on the same episodes beyond its exact expectation is luck, and taken off.
+    """
     curves = {method: [] for method in TRAINED}
+    exact = np.repeat([ceiling.bayes_last_step for ceiling in ceilings_of(config)], len(config.seeds))
     score = _for_all_runs(score_trained, config, runs, config.curve_episodes, greedy=False)
     with progress.stage("evaluating learning curves", config.curve_points) as advance:
         for point in range(config.curve_points):
             scores = score(networks_at(trained, point), FIRST_OF_CURVE + point)
+            last = {method: np.asarray(of_method.reward[:, -1], np.float64) for method, of_method in scores.items()}
             for method, curve in curves.items():
-                curve.append(np.asarray(scores[method].reward[:, -1], np.float64))
+                curve.append(last[method] - (last["bayes"] - exact))
             advance()
     return {method: np.stack(curve) for method, curve in curves.items()}
-
-
-FIRST_OF_CURVE = 1_000_000
-"""The batches of the learning curve are numbered from here, out of the way of the final evaluation's."""
 
 
 def _for_all_runs(score: Score, config: MatrixGameConfig, runs: Runs, episodes: int, greedy: bool) -> Callable:

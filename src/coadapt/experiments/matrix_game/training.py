@@ -11,9 +11,11 @@ from coadapt.agents.rl2 import RL2, RL2Critic
 from coadapt.arrays import Key, Scalar
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.stages import Runs, Stage, Trained, train
-from coadapt.games.matrix import clock, full_view, partner_watch
+from coadapt.games.game import MAIN
+from coadapt.games.matrix import MatrixGame, clock, full_view, partner_watch
 from coadapt.learning import ppo, supervised
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
+from coadapt.players import View
 from coadapt.progress import Progress
 
 
@@ -31,6 +33,11 @@ def partners_of(config: MatrixGameConfig, alpha: Scalar) -> DirichletPartners:
     return DirichletPartners(jnp.full(partner_actions, alpha))
 
 
+def _width(view: View, game: MatrixGame) -> int:
+    """How many numbers a view shows."""
+    return jax.eval_shape(lambda key: view(game.observe(game.reset(key), MAIN)), jax.random.key(0)).size
+
+
 def predictor_stage(config: MatrixGameConfig) -> Stage:
     """The task prediction network, shown partners and told their true distribution.
 
@@ -46,7 +53,7 @@ def predictor_stage(config: MatrixGameConfig) -> Stage:
         belief = LearnedBelief(
             for_network,
             partner_watch,
-            inputs=1 + partner_actions,
+            inputs=_width(partner_watch, game),
             units=sizes.predictor_units,
             hidden=sizes.predictor_hidden,
             labels=partner_actions,
@@ -77,8 +84,9 @@ def policy_stage(config: MatrixGameConfig) -> Stage:
 
     def start(key: Key):
         for_policy, for_critic, for_training = jax.random.split(key, 3)
-        policy = ConditionedPolicy(for_policy, clock, 1, labels, hidden, main_actions)
-        return ppo.start(for_training, policy, ConditionedCritic(for_critic, clock, 1, labels, hidden))
+        inputs = _width(clock, game)
+        policy = ConditionedPolicy(for_policy, clock, inputs, labels, hidden, main_actions)
+        return ppo.start(for_training, policy, ConditionedCritic(for_critic, clock, inputs, labels, hidden))
 
     def told_the_truth(policy, label):
         return BehaviourConditioned(Fixed(label), policy)
@@ -90,7 +98,7 @@ def rl2_stage(config: MatrixGameConfig) -> Stage:
     """RL2, which is told nothing; its critic is."""
     game, sizes = config.game, config.sizes
     main_actions, partner_actions = game.num_actions
-    inputs = 1 + main_actions + partner_actions + 1
+    inputs = _width(full_view, game)
 
     def start(key: Key):
         for_policy, for_critic, for_training = jax.random.split(key, 3)

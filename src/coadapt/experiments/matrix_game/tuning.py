@@ -16,15 +16,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.agents.bayes import bayes_optimal
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.evaluation.episodes import play_episodes, step_scores
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.matrix_game.scores import ceilings_of
+from coadapt.experiments.matrix_game.scores import bayes_player, ceilings_of
 from coadapt.experiments.matrix_game.training import STAGES, partners_of
 from coadapt.experiments.stages import Runs, all_runs, keys_for
-from coadapt.games.matrix import partner_action
 from coadapt.progress import Progress
 from coadapt.storage.results import make_folder, provenance, write_json, write_text
 
@@ -162,17 +160,11 @@ def _measure_runs(config: MatrixGameConfig, method: str, networks: Any, runs: Ru
 
     def one(key, alpha, network):
         for_partners, for_play = jax.random.split(key)
-        population = partners_of(config, alpha)
-        partners = population.draw(for_partners, EPISODES)
-        bayes = bayes_optimal(config.game.payoff, population.concentration, partner_action)
-
-        def scores(agent):
-            moments = play_episodes(for_play, config.game, partners, lambda _: agent, partners.labels, greedy=False)
-            return step_scores(moments, partners)
-
+        partners = partners_of(config, alpha).draw(for_partners, EPISODES)
+        bayes = bayes_player(config, alpha)
+        scores = lambda agent: step_scores(play_episodes(for_play, config.game, partners, agent), partners)
         if method == "predictor":
             return scores(BehaviourConditioned(network, bayes.policy)).prediction_error[-1]
-        # A policy is judged on the exact posterior, so that it does not depend on which predictor was at hand.
         agent = network if method == "rl2" else BehaviourConditioned(bayes.belief, network)
         return scores(agent).reward[-1] - scores(bayes).reward[-1]
 
