@@ -29,6 +29,7 @@ TINY = replace(
     curve_points=2,
     curve_episodes=100,
     episodes=2_000,
+    greedy_episodes=1_000,
     batch=1_000,
 )
 
@@ -58,7 +59,7 @@ def test_the_rows_are_every_method_mode_alpha_and_seed(summary):
         (m, mode, a, s) for m in METHODS for mode in ("sample", "argmax") for a in (0.03, 1.0) for s in (0, 7)
     }
     assert len(rows) == len(named)
-    assert {row["episodes"] for row in rows} == {2_000}
+    assert {(row["mode"], row["episodes"]) for row in rows} == {("sample", 2_000), ("argmax", 1_000)}
     for row in rows:
         assert -1 <= row["last_step_reward"] <= 1
         assert (row["prediction_error"] is None) == (row["method"] == "rl2")

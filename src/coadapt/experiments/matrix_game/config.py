@@ -42,11 +42,12 @@ class MatrixGameConfig:
     max_steps: int = 10
     curve_points: int = 20  # how often learning is looked at
     curve_episodes: int = 5_000  # a run, each time
-    episodes: int = 200_000  # a run, at the end
+    episodes: int = 400_000  # a run, at the end, with sampled actions
+    greedy_episodes: int = 100_000  # the same with greedy ones
     batch: int = 5_000  # episodes evaluated at a time
 
     def __post_init__(self):
-        for name in ("max_steps", "curve_points", "curve_episodes", "episodes", "batch"):
+        for name in ("max_steps", "curve_points", "curve_episodes", "episodes", "greedy_episodes", "batch"):
             whole(name, getattr(self, name))
         for alpha in self.alphas:
             between("alpha", alpha, *ALPHA_RANGE)
@@ -57,8 +58,9 @@ class MatrixGameConfig:
         _distinct("seed", self.seeds)
         check_payoff(self.payoff)
         check_enumerable(self.max_steps - 1, len(self.payoff))
-        if self.episodes % self.batch:
-            raise ValueError(f"episodes ({self.episodes}) must be a multiple of batch ({self.batch})")
+        for name in ("episodes", "greedy_episodes"):
+            if getattr(self, name) % self.batch:
+                raise ValueError(f"{name} ({getattr(self, name)}) must be a multiple of batch ({self.batch})")
         for name in ("predictor", "policy", "rl2"):
             self._check_training(name, getattr(self, name))
 
@@ -69,6 +71,10 @@ class MatrixGameConfig:
             raise ValueError(
                 f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({self.curve_points})"
             )
+
+    def episodes_of(self, mode: str) -> int:
+        """How many episodes a run is evaluated on in this mode."""
+        return self.episodes if mode == "sample" else self.greedy_episodes
 
     @property
     def game(self) -> MatrixGame:
@@ -91,14 +97,14 @@ PAPER = MatrixGameConfig(
 )
 
 FAST = MatrixGameConfig(
-    predictor=SupervisedConfig(iterations=2_000, learning_rate=1.6e-2),
+    predictor=SupervisedConfig(iterations=2_000, learning_rate=3.2e-2),
     policy=PPOConfig(
         iterations=1_000,
         games=200,
         minibatches=5,
-        learning_rate=1e-2,
+        learning_rate=3e-2,
         discount=0.0,
-        entropy_bonus=0.1,
+        entropy_bonus=0.3,
         entropy_span=0.5,
     ),
     rl2=PPOConfig(

@@ -103,7 +103,7 @@ def _rows(results: Results) -> list[dict[str, Any]]:
             "alpha": alpha,
             "seed": seed,
             "mode": mode,
-            "episodes": config.episodes,
+            "episodes": config.episodes_of(mode),
             "last_step_reward": scores.reward[run, -1],
             "mean_step_reward": scores.reward[run].mean(),
             "prediction_error": scores.prediction_error[run, -1],

@@ -103,13 +103,13 @@ def final_scores(
     config: MatrixGameConfig, runs: Runs, networks: Networks, progress: Progress
 ) -> dict[tuple[str, str], StepScores]:
     """Means over all episodes of the final evaluation, by (method, mode), each by run and step."""
-    batches = range(config.episodes // config.batch)
+    batches = {mode: range(config.episodes_of(mode) // config.batch) for mode in MODES}
     scores: dict[tuple[str, str], StepScores] = {}
-    with progress.stage("evaluating agents and controls", len(batches) * len(MODES)) as advance:
+    with progress.stage("evaluating agents and controls", sum(map(len, batches.values()))) as advance:
         for mode, greedy in MODES.items():
             score = _for_all_runs(score_all, config, runs, config.batch, greedy)
             measured = []
-            for batch in batches:
+            for batch in batches[mode]:
                 measured.append(jax.tree.map(lambda x: np.asarray(x, np.float64), score(networks, batch)))
                 advance()
             means = jax.tree.map(lambda *of_batches: np.mean(of_batches, axis=0), *measured)
