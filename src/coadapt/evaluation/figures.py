@@ -41,7 +41,7 @@ def draw_panels(
     for axis, panel in zip(axes.flat, panels, strict=False):
         _draw(axis, panel)
     figure.suptitle(title)
-    figure.supxlabel(x_label)
+    axes[-1, (columns - 1) // 2].set_xlabel(x_label)  # a label of the whole figure would lie on the legend
     figure.supylabel(y_label)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)

@@ -42,7 +42,7 @@ class MatrixGameConfig:
     max_steps: int = 10
     curve_points: int = 20  # how often learning is looked at
     curve_episodes: int = 5_000  # a run, each time
-    episodes: int = 400_000  # a run, at the end, with sampled actions
+    episodes: int = 200_000  # a run, at the end, with sampled actions
     greedy_episodes: int = 100_000  # the same with greedy ones
     batch: int = 5_000  # episodes evaluated at a time
 
@@ -111,8 +111,8 @@ FAST = MatrixGameConfig(
         iterations=1_500,
         games=200,
         minibatches=5,
-        learning_rate=1e-2,
-        discount=0.0,
+        learning_rate=3e-3,
+        discount=0.9,
         entropy_bonus=0.3,
         entropy_span=0.5,
     ),
