@@ -96,6 +96,7 @@ def test_no_label_reaches_an_agent_in_execution(monkeypatch):
     """With false labels the agents that execute play the very same episodes; only who is told the truth is misled."""
     stages = [stage(TINY) for stage in STAGES.values()]
     networks = Networks(*(stage.networks(stage.start(jax.random.key(n))) for n, stage in enumerate(stages)))
+    networks = jax.tree.map(lambda leaf: 30 * leaf, networks)  # untrained, but with strong opinions
     score = lambda: scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
     truly = score()
     monkeypatch.setattr(scores, "partners_of", lambda config, alpha: Mislabelled(jnp.full(5, alpha)))
