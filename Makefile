@@ -48,10 +48,10 @@ clean-tree:
 		{ echo "The tree has uncommitted changes; commit or stash them, so that results name the code that made them."; exit 1; }
 
 results: clean-tree $(READY)
-	$(BIN)/coadapt reproduce matrix-game --preset fast --out results/matrix_game
+	$(BIN)/coadapt reproduce matrix-game --preset fast --run results_matrix_game --publish results/matrix_game
 
 tuning: clean-tree $(READY)
-	$(BIN)/coadapt tune matrix-game --out results/matrix_game
+	$(BIN)/coadapt tune matrix-game --publish results/matrix_game_tuning
 
 clean:
 	rm -rf .venv runs

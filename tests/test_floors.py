@@ -9,9 +9,11 @@ SOURCE = Path(__file__).parent.parent / "src" / "coadapt"
 
 FLOORS = {
     "arrays": 0,
-    "checks": 0,
+    "configs": 0,
+    "interruption": 0,
     "progress": 0,
     "storage": 0,
+    "tracking": 0,
     "games": 1,
     "networks": 1,
     "players": 1,
@@ -27,17 +29,19 @@ FLOORS = {
 
 MAY_IMPORT = {
     "arrays": set(),
-    "checks": set(),
+    "configs": set(),
+    "interruption": set(),
     "progress": set(),
     "storage": set(),
-    "games": {"arrays"},
+    "tracking": set(),
+    "games": {"arrays", "configs"},
     "networks": {"arrays"},
     "players": {"arrays"},
     "oracles": {"arrays", "games"},
     "encounters": {"arrays", "games", "players"},
     "partners": {"arrays", "games", "players"},
     "agents": {"arrays", "players", "networks", "oracles"},
-    "learning": {"arrays", "checks", "games", "encounters", "players", "partners", "networks"},
+    "learning": {"arrays", "configs", "games", "encounters", "players", "partners", "networks"},
     "evaluation": {"arrays", "games", "encounters", "players", "partners", "oracles"},
 }
 """What the lower floors are held to beyond their height. The upper ones may use all that is below them."""

@@ -7,16 +7,24 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Protocol, runtime_checkable
 
-Advance = Callable[..., None]
-"""Called once for each piece of work done, with the few numbers that matter as keywords."""
+
+@runtime_checkable
+class Advance(Protocol):
+    """Called whenever some of the work is done, with the few numbers that matter."""
+
+    def __call__(self, parts: int = 1, **numbers: float) -> None: ...
 
 
 @runtime_checkable
 class Progress(Protocol):
     """Whoever is told."""
 
-    def stage(self, name: str, total: int) -> AbstractContextManager[Advance]:
-        """A piece of work of `total` parts; within it, each call of what it yields is one part done."""
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> AbstractContextManager[Advance]:
+        """A piece of work of `total` parts, of which some may be done; each part is so many environment steps."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Something that happened."""
         ...
 
 
@@ -24,9 +32,12 @@ class Silent:
     """Tells nobody."""
 
     @contextmanager
-    def stage(self, name: str, total: int) -> Iterator[Advance]:
-        del name, total
-        yield lambda **numbers: None
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> Iterator[Advance]:
+        del name, total, done, steps
+        yield lambda parts=1, **numbers: None
+
+    def say(self, text: str) -> None:
+        del text
 
 
 class Lines:
@@ -36,44 +47,70 @@ class Lines:
         self.seconds_between = seconds_between
         self.write = write or partial(print, file=sys.stderr, flush=True)
 
-    @contextmanager
-    def stage(self, name: str, total: int) -> Iterator[Advance]:
-        began = last = time.monotonic()
-        done = 0
+    def say(self, text: str) -> None:
+        self.write(text)
 
-        def advance(**numbers: float) -> None:
+    @contextmanager
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> Iterator[Advance]:
+        began = last = time.monotonic()
+        start = done
+
+        def advance(parts: int = 1, **numbers: float) -> None:
             nonlocal done, last
-            done += 1
+            done += parts
             now = time.monotonic()
             if done == total or now - last >= self.seconds_between:
                 last = now
-                left = (now - began) / done * (total - done)
-                self.write(f"{name}: {done}/{total}, {left:.0f} s left{_listed(numbers)}")
+                pace = (done - start) / max(now - began, 1e-9)
+                speed = f", {_rate(pace * steps)}" if steps else ""
+                self.say(f"{name}: {done}/{total}{speed}, {(total - done) / pace:.0f} s left{_listed(numbers)}")
 
         yield advance
 
 
 class Bars:
-    """A live bar a stage."""
+    """A live bar a stage; what is finished stays above it."""
+
+    def __init__(self):
+        from rich.console import Console
+
+        self.console = Console(stderr=True)
+
+    def say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False)
 
     @contextmanager
-    def stage(self, name: str, total: int) -> Iterator[Advance]:
-        from rich.console import Console
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> Iterator[Advance]:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
         columns = (
-            TextColumn("{task.description:<32}"),
-            BarColumn(),
+            TextColumn("{task.description:<20}"),
+            BarColumn(bar_width=24),
             MofNCompleteColumn(),
+            TextColumn("{task.fields[speed]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[numbers]}"),
         )
-        with RichProgress(*columns, console=Console(stderr=True)) as bars:
-            task = bars.add_task(name, total=total, numbers="")
-            yield lambda **numbers: bars.update(task, advance=1, numbers=_listed(numbers))
+        began = time.monotonic()
+        with RichProgress(*columns, console=self.console) as bars:
+            task = bars.add_task(name, total=total, completed=done, numbers="", speed="")
+            start = done
+
+            def advance(parts: int = 1, **numbers: float) -> None:
+                nonlocal done
+                done += parts
+                pace = (done - start) / max(time.monotonic() - began, 1e-9)
+                speed = _rate(pace * steps) if steps else ""
+                bars.update(task, completed=done, speed=speed, numbers=_listed(numbers))
+
+            yield advance
+
+
+def _rate(steps_a_second: float) -> str:
+    return f"{steps_a_second:,.0f} steps/s"
 
 
 def _listed(numbers: dict[str, float]) -> str:

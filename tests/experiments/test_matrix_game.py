@@ -14,10 +14,10 @@ from coadapt.experiments.matrix_game import scores
 from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS
 from coadapt.experiments.matrix_game.report import Results, comparison_table, reward_table
 from coadapt.experiments.matrix_game.scores import METHODS, Networks, ceilings_of
-from coadapt.experiments.matrix_game.training import STAGES
-from coadapt.experiments.stages import all_runs
+from coadapt.experiments.matrix_game.training import LEARNERS
+from coadapt.experiments.running import carry_out
+from coadapt.experiments.stages import all_replicates
 from coadapt.partners.dirichlet import DirichletPartners
-from coadapt.progress import Silent
 
 TINY = replace(
     FAST,
@@ -37,8 +37,8 @@ TINY = replace(
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("matrix_game")
-    matrix_game.reproduce(TINY, path, Silent())
-    return path
+    run, _ = carry_out(matrix_game.EXPERIMENT, TINY, path / "run")
+    return run.results
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def summary(folder):
 def test_it_writes_what_it_promises(folder):
     written = {path.name for path in folder.iterdir()}
     figures = {"learning.png", "learning.svg", "adaptation.png", "adaptation.svg"}
-    assert written == {"config.json", "summary.json", "provenance.json", "table.md"} | figures
+    assert written == {"summary.json", "provenance.json", "table.md"} | figures
 
 
 def test_the_rows_are_every_method_mode_alpha_and_seed(summary):
@@ -94,8 +94,8 @@ class Mislabelled(DirichletPartners):
 
 def test_no_label_reaches_an_agent_in_execution(monkeypatch):
     """With false labels the agents that execute play the very same episodes; only who is told the truth is misled."""
-    stages = [stage(TINY) for stage in STAGES.values()]
-    networks = Networks(*(stage.networks(stage.start(jax.random.key(n))) for n, stage in enumerate(stages)))
+    learners = [learner(TINY) for learner in LEARNERS.values()]
+    networks = Networks(*(learner.networks(learner.start(jax.random.key(n))) for n, learner in enumerate(learners)))
     networks = jax.tree.map(lambda leaf: 30 * leaf, networks)  # untrained, but with strong opinions
     score = lambda: scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
     truly = score()
@@ -143,15 +143,15 @@ def test_the_diagnostics_of_every_stage_are_kept(summary):
 
 
 def test_the_same_seeds_give_the_same_numbers_bit_for_bit(folder, tmp_path):
-    matrix_game.reproduce(TINY, tmp_path, Silent())
-    for name in ("summary.json", "config.json", "table.md"):
-        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+    again, _ = carry_out(matrix_game.EXPERIMENT, TINY, tmp_path / "run")
+    for name in ("summary.json", "table.md", "learning.svg"):
+        assert (again.results / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_the_chances_of_a_run_do_not_depend_on_which_others_there_are():
-    key_of = lambda runs, number: jax.random.key_data(runs.keys)[number].tolist()
-    assert key_of(all_runs((0.03, 1.0), (0, 7)), 3) == key_of(all_runs((1.0,), (7,)), 0)
-    assert key_of(all_runs((0.03, 1.0), (0, 7)), 3) != key_of(all_runs((1.0,), (0,)), 0)
+def test_the_chances_of_a_replicate_do_not_depend_on_which_others_there_are():
+    key_of = lambda replicates, number: jax.random.key_data(replicates.keys)[number].tolist()
+    assert key_of(all_replicates((0.03, 1.0), (0, 7)), 3) == key_of(all_replicates((1.0,), (7,)), 0)
+    assert key_of(all_replicates((0.03, 1.0), (0, 7)), 3) != key_of(all_replicates((1.0,), (0,)), 0)
 
 
 def test_another_payoff_table_works_from_end_to_end(tmp_path):
@@ -164,9 +164,10 @@ def test_another_payoff_table_works_from_end_to_end(tmp_path):
         max_steps=4,
         **{name: replace(getattr(TINY, name), steps=4) for name in ("predictor", "policy", "rl2")},
     )
-    results = matrix_game.reproduce(config, tmp_path, Silent())
-    assert results.scores["bayes", "sample"].reward.shape == (1, 4)
-    assert results.parameters["rl2"]["policy"] == 4 * 32 * (1 + 3 + 2 + 1 + 32 + 1) + 33 * 16 + 17 * 3
+    run, _ = carry_out(matrix_game.EXPERIMENT, config, tmp_path / "run")
+    summary = json.loads((run.results / "summary.json").read_text())
+    assert len(summary["rows"]) == len(METHODS) * 2
+    assert summary["parameters"]["rl2"]["policy"] == 4 * 32 * (1 + 3 + 2 + 1 + 32 + 1) + 33 * 16 + 17 * 3
 
 
 def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():
@@ -181,15 +182,16 @@ def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"alphas": ()}, "at least one alpha"),
-        ({"alphas": (0.0,)}, "alpha must be a number from 1e-06 to 1e\\+06, not 0.0"),
-        ({"alphas": (float("inf"),)}, "alpha must be a number"),
-        ({"alphas": (True,)}, "alpha must be a number"),
-        ({"alphas": ("x",)}, "alpha must be a number"),
-        ({"alphas": (0.1, 0.1 + 1e-12)}, "each alpha may be named once only"),
-        ({"seeds": ()}, "at least one seed"),
-        ({"seeds": (-1,)}, "seed must be a whole number of at least 0"),
-        ({"seeds": (2**33,)}, "seed must be a number from 0 to"),
+        ({"alphas": ()}, "alphas must be a list with something in it"),
+        ({"alphas": (0.0,)}, "each of alphas must be a number from 1e-06 to 1e\\+06, not 0.0"),
+        ({"alphas": (float("inf"),)}, "each of alphas must be a number"),
+        ({"alphas": (True,)}, "each of alphas must be a number"),
+        ({"alphas": ("x",)}, "each of alphas must be a number"),
+        ({"alphas": (0.1, 0.1)}, "nothing twice"),
+        ({"alphas": (0.1, 0.1 + 1e-12)}, "alphas must differ by more than single precision can tell"),
+        ({"seeds": ()}, "seeds must be a list with something in it"),
+        ({"seeds": (-1,)}, "each of seeds must be a whole number from 0 to 4294967295, not -1"),
+        ({"seeds": (2**33,)}, "each of seeds must be a whole number from 0 to"),
         ({"payoff": ((1.0,), (1.0, 2.0))}, "one length"),
         ({"payoff": ((1.0, 0.0),) * 60}, "too many to enumerate"),
         ({"episodes": 2_500}, "multiple of batch"),

@@ -129,7 +129,7 @@ def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("iterations", 0, "iterations must be a whole number of at least 1, not 0"),
+        ("iterations", 0, "iterations must be a whole number from 1 to 2147483647, not 0"),
         ("games", 2.5, "games must be a whole number"),
         ("learning_rate", -1.0, "learning_rate must be a positive number"),
         ("learning_rate", float("nan"), "learning_rate must be a positive number"),

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coadapt.configs.data import plain
 from coadapt.evaluation.statistics import over_seeds
 from coadapt.experiments.matrix_game import FAST, tuning
 from coadapt.oracles.matrix import ceilings
-from coadapt.storage.results import plain
 
 FOLDER = Path(__file__).parents[2] / "results" / "matrix_game"
 SUMMARY = json.loads((FOLDER / "summary.json").read_text())
@@ -76,6 +76,6 @@ def test_no_prediction_is_better_than_the_exact_posterior(alpha):
 
 @pytest.mark.parametrize("method", ["predictor", "policy", "rl2"])
 def test_the_preset_has_what_the_search_chose(method):
-    searches = json.loads((FOLDER / "tuning.json").read_text())["searches"]
+    searches = json.loads((FOLDER.parent / "matrix_game_tuning" / "tuning.json").read_text())["searches"]
     (chosen,) = [search["chosen"] for search in searches if search["method"] == method]
     assert {name: getattr(getattr(FAST, method), name) for name in chosen} == chosen

@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 
 class Table(NamedTuple):
-    """Cells are ready-made strings; the first column is text, the others numbers."""
+    """Cells are ready-made strings; the first column is text, the others numbers but for those named."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    left: tuple[int, ...] = ()  # further columns of text
 
     def markdown(self) -> str:
         """As a Markdown table, its title as a bold line above it."""
-        rule = ["---", *["---:"] * (len(self.columns) - 1)]
+        rule = ["---" if number in (0, *self.left) else "---:" for number in range(len(self.columns))]
         lines = [self.columns, rule, *self.rows]
         return "\n".join([f"**{self.title}**", "", *("| " + " | ".join(line) + " |" for line in lines), ""])
 
@@ -24,7 +25,9 @@ class Table(NamedTuple):
 
         table = RichTable(title=self.title, title_justify="left")
         for number, column in enumerate(self.columns):
-            table.add_column(column, justify="right" if number else "left")
+            table.add_column(column, overflow="fold", justify="left" if number in (0, *self.left) else "right")
         for row in self.rows:
             table.add_row(*row)
-        Console().print(table)
+        # Elsewhere than on a terminal nobody says how wide a line may be, so nothing need be folded.
+        console = Console() if Console().is_terminal else Console(width=220)
+        console.print(table)

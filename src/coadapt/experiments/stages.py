@@ -1,4 +1,8 @@
-"""Training a method many times over: all its runs as one program, a chunk of iterations at a time."""
+"""What an experiment consists of: stages, each a piece of work in equal chunks, each building on those before it.
+
+A stage says what is computed and nothing of how it is run, stored or shown; that is `running`'s. So the code behind a
+stage, which its outcome is known by, is the code that computes.
+"""
 
 import zlib
 from collections.abc import Callable
@@ -8,44 +12,73 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Float, Int, Key, Scalar
-from coadapt.progress import Progress
+from coadapt.arrays import Array, Count, Float, Int, Key
 
-SHOWN = ("reward", "loss")
-"""Of all that a chunk tells, what the progress bar shows."""
+Inputs = dict[str, Any]
+"""The outcomes of the stages before, by name."""
+Info = dict[str, Float[Array, "replicates"]]
+"""What a person wants to see of a chunk, by name, for each replicate."""
 
-
-class Runs(NamedTuple):
-    """One run a row: the concentration of its partners, its seed, and the key that all its chances come from."""
-
-    alphas: Float[Array, "runs"]
-    seeds: Int[Array, "runs"]
-    keys: Key
+LONGEST_CHUNK = 25
+"""How many iterations are made in one go at the most. Between two chunks one can stop."""
 
 
-def all_runs(alphas: tuple[float, ...], seeds: tuple[int, ...]) -> Runs:
-    """Every concentration with every seed. A run's key depends on the two alone, not on which others there are."""
+@dataclass(frozen=True)
+class Stage:
+    """A piece of work whose outcome depends on nothing but what is named here."""
+
+    name: str
+    code: str  # the module that says what is computed
+    settings: Any  # the part of the configuration that matters for it
+    chunks: int
+    begin: Callable[[Inputs], Any]  # -> state
+    go_on: Callable[[Any, Inputs], tuple[Any, Info]]  # one chunk: state -> state
+    outcome: Callable[[Any], Any]  # of the last state
+    needs: tuple[str, ...] = ()  # the stages whose outcomes it is given
+    iterations: int = 1  # in a chunk
+    steps: int = 0  # environment steps in an iteration, of all replicates together
+    replicates: tuple[str, ...] = ()  # what a person calls each of them
+    shown: tuple[str, ...] = ()  # which numbers of its info matter the most
+    remedy: str = ""  # what to look at when a number is not finite
+
+
+class Replicates(NamedTuple):
+    """What is trained side by side in one program, a row each: the concentration of the partners, and a seed."""
+
+    alphas: Float[Array, "replicates"]
+    seeds: Int[Array, "replicates"]
+    keys: Key  # that all its chances come from
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(
+            f"alpha {alpha:g}, seed {seed}"
+            for alpha, seed in zip(self.alphas.tolist(), self.seeds.tolist(), strict=True)
+        )
+
+
+def all_replicates(alphas: tuple[float, ...], seeds: tuple[int, ...]) -> Replicates:
+    """Every concentration with every seed. Its key depends on the two alone, not on which others there are."""
     pairs = [(alpha, seed) for alpha in alphas for seed in seeds]
     each_alpha = jnp.array([alpha for alpha, _ in pairs], jnp.float32)
     each_seed = jnp.array([seed for _, seed in pairs], jnp.uint32)
     bits = jax.lax.bitcast_convert_type(each_alpha, jnp.uint32)
     keys = jax.vmap(lambda seed, alpha: jax.random.fold_in(jax.random.key(seed), alpha))(each_seed, bits)
-    return Runs(each_alpha, each_seed, keys)
+    return Replicates(each_alpha, each_seed, keys)
 
 
-def keys_for(runs: Runs, purpose: str) -> Key:
-    """The keys of all runs for one purpose, such as the training of a network; each purpose has keys of its own."""
+def keys_for(replicates: Replicates, purpose: str) -> Key:
+    """The keys of all replicates for one purpose, such as the training of a network; each purpose has its own."""
     number = zlib.crc32(purpose.encode())
-    return jax.vmap(lambda key: jax.random.fold_in(key, number))(runs.keys)
+    return jax.vmap(lambda key: jax.random.fold_in(key, number))(replicates.keys)
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Something to train, written for one run."""
+class Learner:
+    """Something to train, written for one replicate."""
 
-    name: str
     start: Callable[[Key], Any]  # -> state
-    chunk: Callable[[Any, Scalar, int], tuple[Any, Any]]  # state, alpha, iterations -> state, info
+    chunk: Callable[[Any, Any, int], tuple[Any, Any]]  # state, condition, iterations -> state, info
     networks: Callable[[Any], Any]  # state -> what is kept of it
     iterations: int
     steps_per_iteration: int
@@ -56,27 +89,102 @@ class Stage:
 
 
 class Trained(NamedTuple):
-    """What a stage comes to: by point of the learning curve, then by run."""
+    """What training comes to: by point of the learning curve, then by replicate."""
 
-    networks: list[Any]  # after each chunk; the last are the finished ones
-    infos: list[Any]  # of each chunk: means over its iterations
+    networks: Any  # the last are the finished ones
+    infos: Info  # means over the iterations since the point before
 
 
-def train(stage: Stage, runs: Runs, points: int, progress: Progress) -> Trained:
-    """All iterations of a stage, stopping at evenly spaced points to look."""
-    chunk = stage.iterations // points
+class Training(NamedTuple):
+    """Where training stands: all that the next chunk needs, and the learning curve so far."""
 
-    @jax.jit
-    def go_on(state, alphas):
-        state, info = jax.vmap(lambda s, alpha: stage.chunk(s, alpha, chunk))(state, alphas)
-        return state, jax.tree.map(lambda leaf: jnp.mean(leaf, axis=1), info)
+    states: Any  # by replicate
+    conditions: Any  # by replicate: under what each of them is trained
+    chunk: Count
+    curve: Trained
 
-    state = jax.jit(jax.vmap(stage.start))(keys_for(runs, stage.name))
-    trained = Trained([], [])
-    with progress.stage(f"training {stage.name}", points) as advance:
-        for _ in range(points):
-            state, info = jax.block_until_ready(go_on(state, runs.alphas))
-            trained.networks.append(stage.networks(state))
-            trained.infos.append(info)
-            advance(**{name: float(jnp.mean(value)) for name, value in info._asdict().items() if name in SHOWN})
-    return trained
+
+def training_stage(
+    name: str,
+    code: str,
+    settings: Any,
+    learner: Learner,
+    keys: Key,
+    conditions: Callable[[Inputs], Any],
+    points: int,
+    **more: Any,
+) -> Stage:
+    """All iterations of a learner in all replicates, keeping the networks at evenly spaced points.
+
+    Each replicate has a key, and a condition that it is trained under, such as the concentration of its partners.
+    """
+    iterations = _longest_chunk(learner.iterations // points)
+    chunks_a_point = learner.iterations // points // iterations
+
+    def chunk_of_all(states: Any, conditions: Any) -> tuple[Any, Info]:
+        states, infos = jax.vmap(lambda s, condition: learner.chunk(s, condition, iterations))(states, conditions)
+        return states, {name: jnp.mean(value, axis=1) for name, value in infos._asdict().items()}
+
+    def begin(inputs: Inputs) -> Training:
+        states = jax.vmap(learner.start)(keys)
+        _, info = jax.eval_shape(chunk_of_all, states, conditions(inputs))
+        empty = lambda leaf: jnp.zeros((points, *leaf.shape), leaf.dtype)
+        curve = jax.tree.map(empty, Trained(learner.networks(states), info))
+        return Training(states, conditions(inputs), jnp.int32(0), curve)
+
+    def go_on(training: Training, inputs: Inputs) -> tuple[Training, Info]:
+        states, info = chunk_of_all(training.states, training.conditions)
+        point = training.chunk // chunks_a_point
+        before = training.curve
+        networks = jax.tree.map(lambda curve, n: curve.at[point].set(n), before.networks, learner.networks(states))
+        infos = jax.tree.map(lambda curve, i: curve.at[point].add(i / chunks_a_point), before.infos, info)
+        return training._replace(states=states, chunk=training.chunk + 1, curve=Trained(networks, infos)), info
+
+    return Stage(
+        name,
+        code,
+        settings,
+        chunks=points * chunks_a_point,
+        begin=begin,
+        go_on=go_on,
+        outcome=lambda training: training.curve,
+        iterations=iterations,
+        steps=learner.steps_per_iteration * len(keys),
+        shown=("reward", "loss"),
+        **more,
+    )
+
+
+def _longest_chunk(iterations: int) -> int:
+    """The largest number up to the longest chunk that divides the iterations."""
+    return max(length for length in range(1, LONGEST_CHUNK + 1) if iterations % length == 0)
+
+
+class Measuring(NamedTuple):
+    """How far a measurement is: which part is next, and what the parts before came to."""
+
+    part: Count
+    measured: Any  # the first axis is the part
+
+
+def measuring_stage(
+    name: str,
+    code: str,
+    settings: Any,
+    measure: Callable[[Inputs, Count], tuple[Any, Info]],
+    parts: int,
+    needs: tuple[str, ...],
+    **more: Any,
+) -> Stage:
+    """`measure(inputs, part)` for every part, each on its own; what it returns is kept, and its info shown."""
+
+    def begin(inputs: Inputs) -> Measuring:
+        measured, _ = jax.eval_shape(measure, inputs, jnp.int32(0))
+        return Measuring(jnp.int32(0), jax.tree.map(lambda leaf: jnp.zeros((parts, *leaf.shape), leaf.dtype), measured))
+
+    def go_on(state: Measuring, inputs: Inputs) -> tuple[Measuring, Info]:
+        measured, info = measure(inputs, state.part)
+        together = jax.tree.map(lambda all_parts, now: all_parts.at[state.part].set(now), state.measured, measured)
+        return Measuring(state.part + 1, together), info
+
+    return Stage(name, code, settings, parts, begin, go_on, lambda state: state.measured, needs, **more)

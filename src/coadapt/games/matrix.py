@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Count, Float, Key, Scalar, Vector
+from coadapt.configs.checks import shown
 from coadapt.games.game import MAIN, Outcome
 
 PAPER_PAYOFF = (
@@ -108,11 +109,12 @@ def check_payoff(table: Any) -> None:
     """A ValueError that says what is wrong with a payoff table, if anything is."""
     rows = isinstance(table, list | tuple) and table and all(isinstance(row, list | tuple) and row for row in table)
     if not rows:
-        raise ValueError("the payoff table must be a list of rows, each a list of numbers")
+        raise ValueError(f"payoff must be a list of rows, each a list of numbers, not {shown(table)}")
     if len({len(row) for row in table}) > 1:
-        raise ValueError(f"the payoff table's rows must be of one length, not {[len(row) for row in table]}")
-    if not all(_is_payoff(number) for row in table for number in row):
-        raise ValueError("the payoff table must hold finite numbers only")
+        raise ValueError(f"payoff must have rows of one length, not {[len(row) for row in table]}")
+    for number in (number for row in table for number in row):
+        if not _is_payoff(number):
+            raise ValueError(f"payoff must hold finite numbers only, not {shown(number)}")
 
 
 def _is_payoff(number: Any) -> bool:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
-from coadapt.checks import between, positive, whole
+from coadapt.configs.checks import between, positive, whole
 from coadapt.encounters import Moment, meet, play
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import optax
 
 from coadapt.arrays import Array, Count, Float, Key, Scalar, Vector
-from coadapt.checks import positive, whole
+from coadapt.configs.checks import positive, whole
 from coadapt.encounters import meet, play
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.optimiser import Descent, begin, descend, remaining

@@ -1,12 +1,23 @@
 """The paper's first experiment: a matrix game with partners whose taste has to be found out.
 
-Two methods are trained against Dirichlet partners at several concentrations and from several seeds. A *run* is one
-concentration with one seed; all runs of a method are one program, side by side along one axis.
+Two methods are trained against Dirichlet partners at several concentrations and from several seeds. A *replicate* is
+one concentration with one seed; all replicates of a method are one program, side by side along one axis.
 """
 
-from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS, MatrixGameConfig
+from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, MatrixGameConfig
 from coadapt.experiments.matrix_game.report import Results
-from coadapt.experiments.matrix_game.reproduce import measure, reproduce, tables
-from coadapt.experiments.matrix_game.tuning import GRIDS, tune
+from coadapt.experiments.matrix_game.reproduce import EXPERIMENT, gather
+from coadapt.experiments.matrix_game.tuning import TUNING, TuningConfig
 
-__all__ = ["FAST", "GRIDS", "PAPER", "PRESETS", "MatrixGameConfig", "Results", "measure", "reproduce", "tables", "tune"]
+__all__ = [
+    "EXPERIMENT",
+    "FAST",
+    "MOST_SEEDS",
+    "PAPER",
+    "PRESETS",
+    "TUNING",
+    "MatrixGameConfig",
+    "Results",
+    "TuningConfig",
+    "gather",
+]

@@ -1,12 +1,12 @@
 """The matrix-game experiment as data, and its two presets."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.checks import between, whole
+from coadapt.configs.checks import between, distinct, each_whole, shown, whole
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, check_payoff
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
@@ -16,9 +16,13 @@ ALPHA_RANGE = (1e-6, 1e6)
 """Beyond these a Dirichlet distribution is one action for certain, or all actions alike, as far as floats can tell."""
 
 
+MOST_SEEDS = 1_000
+"""More would not fit into one program."""
+
+
 @dataclass(frozen=True)
 class Sizes:
-    """The paper's layers."""
+    """The paper's layers: units of the recurrent ones, and of the hidden layers after them."""
 
     predictor_units: int = 32
     predictor_hidden: tuple[int, ...] = (16,)
@@ -26,6 +30,12 @@ class Sizes:
     rl2_units: int = 32
     rl2_critic_units: int = 16
     rl2_hidden: tuple[int, ...] = (16,)
+
+    def __post_init__(self):
+        for name in ("predictor_units", "rl2_units", "rl2_critic_units"):
+            whole(name, getattr(self, name))
+        for name in ("predictor_hidden", "policy_hidden", "rl2_hidden"):
+            each_whole(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -41,21 +51,25 @@ class MatrixGameConfig:
     payoff: tuple[tuple[float, ...], ...] = PAPER_PAYOFF
     max_steps: int = 10
     curve_points: int = 20  # how often learning is looked at
-    curve_episodes: int = 5_000  # a run, each time
-    episodes: int = 200_000  # a run, at the end, with sampled actions
+    curve_episodes: int = 5_000  # a replicate, each time
+    episodes: int = 200_000  # a replicate, at the end, with sampled actions
     greedy_episodes: int = 100_000  # the same with greedy ones
     batch: int = 5_000  # episodes evaluated at a time
 
     def __post_init__(self):
         for name in ("max_steps", "curve_points", "curve_episodes", "episodes", "greedy_episodes", "batch"):
             whole(name, getattr(self, name))
+        distinct("alphas", self.alphas)
         for alpha in self.alphas:
-            between("alpha", alpha, *ALPHA_RANGE)
-        for seed in self.seeds:
-            whole("seed", seed, least=0)
-            between("seed", seed, 0, 2**32 - 1)
-        _distinct("alpha", [np.float32(alpha) for alpha in self.alphas])
-        _distinct("seed", self.seeds)
+            between("each of alphas", alpha, *ALPHA_RANGE)
+        if len({np.float32(alpha) for alpha in self.alphas}) < len(self.alphas):
+            raise ValueError(f"alphas must differ by more than single precision can tell, not {shown(self.alphas)}")
+        distinct("seeds", self.seeds)
+        each_whole("seeds", self.seeds, least=0, most=2**32 - 1)
+        if len(self.seeds) > MOST_SEEDS:
+            raise ValueError(
+                f"seeds must be at most {MOST_SEEDS}, or they do not fit into one program, not {len(self.seeds)}"
+            )
         check_payoff(self.payoff)
         check_enumerable(self.max_steps - 1, len(self.payoff))
         for name in ("episodes", "greedy_episodes"):
@@ -73,19 +87,17 @@ class MatrixGameConfig:
             )
 
     def episodes_of(self, mode: str) -> int:
-        """How many episodes a run is evaluated on in this mode."""
+        """How many episodes a replicate is evaluated on in this mode."""
         return self.episodes if mode == "sample" else self.greedy_episodes
+
+    @property
+    def world(self) -> dict[str, Any]:
+        """What every stage depends on: the game, whom it is played with, and the seeds."""
+        return {name: getattr(self, name) for name in ("payoff", "max_steps", "alphas", "seeds")}
 
     @property
     def game(self) -> MatrixGame:
         return MatrixGame(jnp.array(self.payoff, jnp.float32), self.max_steps)
-
-
-def _distinct(name: str, values: Sequence) -> None:
-    if not values:
-        raise ValueError(f"at least one {name} is needed")
-    if len(set(values)) < len(values):
-        raise ValueError(f"each {name} may be named once only")
 
 
 PAPER = MatrixGameConfig(

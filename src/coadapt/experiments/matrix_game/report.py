@@ -42,21 +42,21 @@ COMPARISONS = (
 
 
 class Results(NamedTuple):
-    """Everything measured. Arrays are by run unless said otherwise; runs are by alpha, then seed."""
+    """Everything measured. Arrays are by replicate unless said otherwise; replicates are by alpha, then seed."""
 
     config: MatrixGameConfig
     ceilings: list[Ceilings]  # by alpha
     scores: dict[tuple[str, str], StepScores]  # by method and mode
-    curves: dict[str, np.ndarray]  # by method: point, run
+    curves: dict[str, np.ndarray]  # by method: point, replicate
     curve_steps: dict[str, np.ndarray]  # by method: environment steps consumed at each point
-    diagnostics: dict[str, dict[str, np.ndarray]]  # by stage and name: point, run
+    diagnostics: dict[str, dict[str, np.ndarray]]  # by stage and name: point, replicate
     parameters: dict[str, dict[str, int]]  # by method and network
     environment_steps: dict[str, int]  # by stage
 
-    def of_alpha(self, by_run: ArrayLike, number: int) -> np.ndarray:
-        """The seeds of one alpha, out of an array whose last axis is the run."""
+    def of_alpha(self, by_replicate: ArrayLike, number: int) -> np.ndarray:
+        """The seeds of one alpha, out of an array whose last axis is the replicate."""
         seeds = len(self.config.seeds)
-        return np.asarray(by_run)[..., number * seeds : (number + 1) * seeds]
+        return np.asarray(by_replicate)[..., number * seeds : (number + 1) * seeds]
 
     def last_step_rewards(self, method: str, mode: str, number: int) -> np.ndarray:
         """The reward of the last step at one alpha, by seed."""
@@ -94,9 +94,28 @@ def summary(results: Results) -> dict[str, Any]:
     }
 
 
+def headline(results: Results) -> dict[str, float]:
+    """What runs are compared by: the share of the ceiling, over all alphas, then the reward at each of them."""
+    rewards = {
+        (method, number): float(results.last_step_rewards(method, "sample", number).mean())
+        for method in TRAINED
+        for number in range(len(results.config.alphas))
+    }
+    exact = [ceiling.bayes_last_step for ceiling in results.ceilings]
+    shares = {
+        f"{NAMES[method]}, share of the ceiling": sum(rewards[method, n] for n in range(len(exact))) / sum(exact)
+        for method in TRAINED
+        if sum(exact) > 0
+    }
+    return shares | {
+        f"{NAMES[method]}, alpha {results.config.alphas[number]:g}": reward
+        for (method, number), reward in rewards.items()
+    }
+
+
 def _rows(results: Results) -> list[dict[str, Any]]:
     config = results.config
-    runs = [(alpha, seed) for alpha in config.alphas for seed in config.seeds]
+    replicates = [(alpha, seed) for alpha in config.alphas for seed in config.seeds]
     return [
         {
             "method": method,
@@ -104,12 +123,12 @@ def _rows(results: Results) -> list[dict[str, Any]]:
             "seed": seed,
             "mode": mode,
             "episodes": config.episodes_of(mode),
-            "last_step_reward": scores.reward[run, -1],
-            "mean_step_reward": scores.reward[run].mean(),
-            "prediction_error": scores.prediction_error[run, -1],
+            "last_step_reward": scores.reward[replicate, -1],
+            "mean_step_reward": scores.reward[replicate].mean(),
+            "prediction_error": scores.prediction_error[replicate, -1],
         }
         for (method, mode), scores in results.scores.items()
-        for run, (alpha, seed) in enumerate(runs)
+        for replicate, (alpha, seed) in enumerate(replicates)
     ]
 
 
@@ -126,7 +145,7 @@ def _comparisons(results: Results) -> list[dict[str, Any]]:
 
 
 def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
-    """Values by point and run as, for each alpha, one row a seed."""
+    """Values by point and replicate as, for each alpha, one row a seed."""
     return {str(alpha): results.of_alpha(values, number).T for number, alpha in enumerate(results.config.alphas)}
 
 
@@ -195,7 +214,7 @@ def size_table(results: Results) -> Table:
         ]
         for method, networks in results.parameters.items()
     ]
-    return Table("Size and budget", ["method", "parameters", "in all", "environment steps a run"], rows)
+    return Table("Size and budget", ["method", "parameters", "in all", "environment steps a replicate"], rows)
 
 
 def draw_learning(results: Results, folder: Path) -> None:
@@ -229,8 +248,8 @@ def draw_adaptation(results: Results, folder: Path) -> None:
         best = [Line("exact Bayes ceiling", steps, ceiling.bayes_by_step, style="--", colour="black")]
         least = [Line("exact Bayes ceiling", steps, ceiling.bayes_error_by_step, style="--", colour="black")]
         for method, scores in measured.items():
-            for lines, by_run in ((best, scores.reward), (least, scores.prediction_error)):
-                of_alpha = results.of_alpha(by_run.T, number)
+            for lines, by_replicate in ((best, scores.reward), (least, scores.prediction_error)):
+                of_alpha = results.of_alpha(by_replicate.T, number)
                 lines.append(Line(NAMES[method], steps, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
         rewards.append(Panel(f"reward, alpha = {alpha:g}", best))
         errors.append(Panel(f"squared prediction error, alpha = {alpha:g}", least))

@@ -1,11 +1,12 @@
 """The matrix-game experiment from beginning to end."""
 
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import jax
 import numpy as np
 
+from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.report import (
@@ -13,34 +14,49 @@ from coadapt.experiments.matrix_game.report import (
     comparison_table,
     draw_adaptation,
     draw_learning,
+    headline,
     reward_table,
     size_table,
     summary,
 )
-from coadapt.experiments.matrix_game.scores import ceilings_of, curve_scores, final_scores, networks_at
-from coadapt.experiments.matrix_game.training import STAGES, train_all
-from coadapt.experiments.stages import all_runs
-from coadapt.progress import Progress
-from coadapt.storage.results import make_folder, provenance, write_json, write_text
+from coadapt.experiments.matrix_game.scores import (
+    MODES,
+    ceilings_of,
+    curve_scores,
+    curves_of,
+    evaluation_of,
+    final_scores,
+)
+from coadapt.experiments.matrix_game.training import LEARNERS, training_of
+from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.stages import Inputs, Stage, all_replicates
+from coadapt.storage.files import write_json, write_text
 
 
-def reproduce(config: MatrixGameConfig, folder: Path, progress: Progress) -> Results:
-    """Train, evaluate, and write everything into the folder."""
-    make_folder(folder)
-    origin = provenance()  # before anything is written, or a tree with results in it would no longer be clean
-    began = time.monotonic()
-    results = measure(config, progress)
-    seconds = round(time.monotonic() - began, 1)
-    write_json(folder / "config.json", config)
-    write_json(folder / "summary.json", summary(results))
-    write_json(folder / "provenance.json", origin | {"seconds": seconds})
+def stages(config: MatrixGameConfig) -> list[Stage]:
+    """Train both methods in all replicates, then let them play."""
+    replicates = all_replicates(config.alphas, config.seeds)
+    return [
+        *(training_of(name, config, replicates) for name in LEARNERS),
+        *(evaluation_of(mode, config, replicates) for mode in MODES),
+        curves_of(config, replicates),
+    ]
+
+
+def report(config: MatrixGameConfig, outcomes: Inputs, folder: Path) -> Report:
+    """Write everything into the folder, and say what there is to see."""
+    results = gather(config, outcomes)
+    write_json(folder / "summary.json", plain(summary(results)))
     write_text(folder / "table.md", "\n".join(table.markdown() for table in tables(results)))
     draw_learning(results, folder)
     draw_adaptation(results, folder)
-    return results
+    return Report(tables(results), headline(results), "The pictures to look at are learning.png and adaptation.png.")
 
 
-def tables(results: Results) -> list[Table]:
+EXPERIMENT = Experiment("matrix_game", MatrixGameConfig, stages, report)
+
+
+def tables(results: Results) -> Sequence[Table]:
     """What the command prints."""
     return [
         reward_table(results),
@@ -50,36 +66,30 @@ def tables(results: Results) -> list[Table]:
     ]
 
 
-def measure(config: MatrixGameConfig, progress: Progress) -> Results:
-    """Train both methods in all runs and evaluate them; nothing is written."""
+def gather(config: MatrixGameConfig, outcomes: Inputs) -> Results:
+    """What all stages came to, beside the exact ceilings."""
     exact = ceilings_of(config)
-    runs = all_runs(config.alphas, config.seeds)
-    trained = train_all(config, runs, progress)
-    steps = {name: stage(config).environment_steps for name, stage in STAGES.items()}
+    steps = {name: learner(config).environment_steps for name, learner in LEARNERS.items()}
     share = np.arange(1, config.curve_points + 1) / config.curve_points
+    each_ceiling = np.repeat([ceiling.bayes_last_step for ceiling in exact], len(config.seeds))
     return Results(
         config=config,
         ceilings=exact,
-        scores=final_scores(config, runs, networks_at(trained, -1), progress),
-        curves=curve_scores(config, runs, trained, progress),
+        scores=final_scores(outcomes),
+        curves=curve_scores(outcomes, each_ceiling),
         curve_steps={
             "behaviour_conditioned": share * (steps["predictor"] + steps["policy"]),
             "rl2": share * steps["rl2"],
         },
-        diagnostics={name: _diagnostics(getattr(trained, name).infos) for name in STAGES},
+        diagnostics={name: outcomes[name].infos for name in LEARNERS},
         parameters=_parameters(config),
         environment_steps=steps,
     )
 
 
-def _diagnostics(infos: list) -> dict[str, np.ndarray]:
-    """The infos of all chunks as one array a name: point, run."""
-    return {name: np.stack([np.asarray(getattr(info, name)) for info in infos]) for name in infos[0]._fields}
-
-
 def _parameters(config: MatrixGameConfig) -> dict[str, dict[str, int]]:
     """How many numbers each network of each method learns."""
-    states = {name: jax.eval_shape(stage(config).start, jax.random.key(0)) for name, stage in STAGES.items()}
+    states = {name: jax.eval_shape(learner(config).start, jax.random.key(0)) for name, learner in LEARNERS.items()}
     count = lambda network: sum(leaf.size for leaf in jax.tree.leaves(network))
     return {
         "behaviour_conditioned": {

@@ -1,8 +1,8 @@
 """What the matrix game's agents earn, beside what the best and the controls earn on the very same partners."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,25 +12,29 @@ from coadapt.agents.bayes import bayes_optimal
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import Fixed, LearnedBelief, Recorded
 from coadapt.agents.rl2 import RL2
-from coadapt.arrays import Key, Scalar
+from coadapt.arrays import Count, Key, Scalar
 from coadapt.evaluation.episodes import StepScores, play_episodes, play_told_episodes, step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.matrix_game.training import TrainedMethods, partners_of
-from coadapt.experiments.stages import Runs, keys_for
+from coadapt.experiments.matrix_game.training import partners_of
+from coadapt.experiments.stages import Info, Inputs, Replicates, Stage, keys_for, measuring_stage
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import partner_action
 from coadapt.oracles.matrix import Ceilings, ceilings
 from coadapt.players import Policy
-from coadapt.progress import Progress
 
 TRAINED = ("behaviour_conditioned", "rl2")
 METHODS = (*TRAINED, "bayes", "true_distribution", "prior_mean", "shuffled_prediction")
 MODES = {"sample": False, "argmax": True}
+EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
+
+FIRST_OF_CURVE = 1_000_000
+"""The batches of the learning curve are numbered from here, out of the way of the final evaluation's."""
 
 
 Score = Callable[..., dict[str, StepScores]]
 
 
+@cache
 def ceilings_of(config: MatrixGameConfig) -> list[Ceilings]:
     """What no agent can beat, for each alpha."""
     payoff = np.array(config.payoff)
@@ -38,23 +42,23 @@ def ceilings_of(config: MatrixGameConfig) -> list[Ceilings]:
 
 
 class Networks(NamedTuple):
-    """What plays in one run, or the same with one more axis for all runs."""
+    """What plays in one replicate, or the same with one more axis for all of them."""
 
     predictor: LearnedBelief
     policy: Policy
     rl2: RL2
 
 
-def networks_at(trained: TrainedMethods, point: int) -> Networks:
+def networks_at(trained: Inputs, point: Count | int) -> Networks:
     """The networks at one point of the learning curve: the k-th predictor with the k-th policy."""
-    return Networks(*(stage.networks[point] for stage in trained))
+    return Networks(*(jax.tree.map(lambda leaf: leaf[point], trained[name].networks) for name in Networks._fields))
 
 
 def score_trained(
     key: Key, alpha: Scalar, networks: Networks, config: MatrixGameConfig, episodes: int, greedy: bool
 ) -> dict[str, StepScores]:
-    """The two trained agents of one run and the Bayes-optimal player, each with the same partners."""
-    partners, play, _ = _table(key, alpha, config, episodes, greedy)
+    """The two trained agents of one replicate and the Bayes-optimal player, each with the same partners."""
+    partners, play, _ = table_for(key, alpha, config, episodes, greedy)
     agents = {
         "behaviour_conditioned": BehaviourConditioned(networks.predictor, networks.policy),
         "rl2": networks.rl2,
@@ -67,7 +71,7 @@ def score_all(
     key: Key, alpha: Scalar, networks: Networks, config: MatrixGameConfig, episodes: int, greedy: bool
 ) -> dict[str, StepScores]:
     """The same, and the trained policy with other beliefs than its own."""
-    partners, play, play_told = _table(key, alpha, config, episodes, greedy)
+    partners, play, play_told = table_for(key, alpha, config, episodes, greedy)
     with_belief = partial(BehaviourConditioned, policy=networks.policy)
     predicted = play(with_belief(networks.predictor))
     others_predictions = jnp.roll(predicted.infos[MAIN]["belief"], 1, axis=0)
@@ -87,7 +91,7 @@ def bayes_player(config: MatrixGameConfig, alpha: Scalar) -> BehaviourConditione
     return bayes_optimal(config.game.payoff, partners_of(config, alpha).concentration, partner_action)
 
 
-def _table(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool):
+def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool):
     """Some partners, and two ways to play an episode with each: as one is, or told something.
 
     The same key brings the same partners acting alike, so methods are compared on the same luck.
@@ -99,56 +103,63 @@ def _table(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, gre
     return partners, play, play_told
 
 
-def final_scores(
-    config: MatrixGameConfig, runs: Runs, networks: Networks, progress: Progress
-) -> dict[tuple[str, str], StepScores]:
-    """Means over all episodes of the final evaluation, by (method, mode), each by run and step."""
-    batches = {mode: range(config.episodes_of(mode) // config.batch) for mode in MODES}
-    scores: dict[tuple[str, str], StepScores] = {}
-    with progress.stage("evaluating agents and controls", sum(map(len, batches.values()))) as advance:
-        for mode, greedy in MODES.items():
-            score = _for_all_runs(score_all, config, runs, config.batch, greedy)
-            measured = []
-            for batch in batches[mode]:
-                measured.append(jax.tree.map(lambda x: np.asarray(x, np.float64), score(networks, batch)))
-                advance()
-            means = jax.tree.map(lambda *of_batches: np.mean(of_batches, axis=0), *measured)
-            scores |= {(method, mode): of_method for method, of_method in means.items()}
-    return scores
+def evaluation_of(mode: str, config: MatrixGameConfig, replicates: Replicates) -> Stage:
+    """The stage that lets the finished agents and the controls play, a batch of new episodes at a time."""
+
+    def measure(trained: Inputs, batch: Count) -> tuple[dict[str, StepScores], Info]:
+        score = partial(score_all, config=config, episodes=config.batch, greedy=MODES[mode])
+        scores = _of_all(score, replicates, networks_at(trained, -1), batch)
+        return scores, _last_rewards(scores)
+
+    settings = config.world | {"mode": mode, "episodes": config.episodes_of(mode), "batch": config.batch}
+    return _measuring(EVALUATIONS[mode], settings, measure, config.episodes_of(mode) // config.batch, replicates)
 
 
-FIRST_OF_CURVE = 1_000_000
-"""The batches of the learning curve are numbered from here, out of the way of the final evaluation's."""
+def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
+    """The stage that lets the agents of every point of the learning curve play."""
+
+    def measure(trained: Inputs, point: Count) -> tuple[dict[str, StepScores], Info]:
+        score = partial(score_trained, config=config, episodes=config.curve_episodes, greedy=False)
+        scores = _of_all(score, replicates, networks_at(trained, point), FIRST_OF_CURVE + point)
+        return scores, _last_rewards(scores)
+
+    settings = config.world | {"points": config.curve_points, "episodes": config.curve_episodes}
+    return _measuring("curves", settings, measure, config.curve_points, replicates)
 
 
-def curve_scores(
-    config: MatrixGameConfig, runs: Runs, trained: TrainedMethods, progress: Progress
-) -> dict[str, np.ndarray]:
-    """The reward of the last step along training, by method: point of the curve, run.
+def _measuring(name: str, settings: dict[str, Any], measure: Callable, parts: int, replicates: Replicates) -> Stage:
+    remedy = "look at the networks it was given: their training must have gone wrong"
+    display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy}
+    return measuring_stage(name, __name__, settings, measure, parts, Networks._fields, **display)
+
+
+def _of_all(score: Score, replicates: Replicates, networks: Networks, batch: Count) -> dict[str, StepScores]:
+    """The scores of all replicates; each batch number brings new episodes."""
+
+    def one(key, alpha, networks):
+        return score(jax.random.fold_in(key, batch), alpha, networks)
+
+    return jax.vmap(one)(keys_for(replicates, "evaluation"), replicates.alphas, networks)
+
+
+def _last_rewards(scores: dict[str, StepScores]) -> Info:
+    return {method: of_method.reward[:, -1] for method, of_method in scores.items()}
+
+
+def final_scores(outcomes: Inputs) -> dict[tuple[str, str], StepScores]:
+    """Means over all episodes of the final evaluation, by (method, mode), each by replicate and step."""
+    mean = lambda batches: np.mean(np.asarray(batches, np.float64), axis=0)
+    return {
+        (method, mode): jax.tree.map(mean, of_method)
+        for mode, stage in EVALUATIONS.items()
+        for method, of_method in outcomes[stage].items()
+    }
+
+
+def curve_scores(outcomes: Inputs, exact: np.ndarray) -> dict[str, np.ndarray]:
+    """The reward of the last step along training, by method: point of the curve, replicate.
 
     What the Bayes player earned on the same episodes beyond its exact expectation is luck, and taken off.
     """
-    curves = {method: [] for method in TRAINED}
-    exact = np.repeat([ceiling.bayes_last_step for ceiling in ceilings_of(config)], len(config.seeds))
-    score = _for_all_runs(score_trained, config, runs, config.curve_episodes, greedy=False)
-    with progress.stage("evaluating learning curves", config.curve_points) as advance:
-        for point in range(config.curve_points):
-            scores = score(networks_at(trained, point), FIRST_OF_CURVE + point)
-            last = {method: np.asarray(of_method.reward[:, -1], np.float64) for method, of_method in scores.items()}
-            for method, curve in curves.items():
-                curve.append(last[method] - (last["bayes"] - exact))
-            advance()
-    return {method: np.stack(curve) for method, curve in curves.items()}
-
-
-def _for_all_runs(score: Score, config: MatrixGameConfig, runs: Runs, episodes: int, greedy: bool) -> Callable:
-    """`score` as a compiled function of all runs' networks and a batch number; each number brings new episodes."""
-
-    @jax.jit
-    def scored(keys, alphas, networks, batch):
-        def one_run(key, alpha, networks):
-            return score(jax.random.fold_in(key, batch), alpha, networks, config, episodes, greedy)
-
-        return jax.vmap(one_run)(keys, alphas, networks)
-
-    return partial(scored, keys_for(runs, "evaluation"), runs.alphas)
+    last = {method: np.asarray(of.reward[..., -1], np.float64) for method, of in outcomes["curves"].items()}
+    return {method: last[method] - (last["bayes"] - exact) for method in TRAINED}

@@ -1,7 +1,5 @@
 """What is trained in the matrix game: a predictor, a policy that is told the truth, and RL2."""
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 
@@ -10,21 +8,12 @@ from coadapt.agents.beliefs import Fixed, LearnedBelief
 from coadapt.agents.rl2 import RL2, RL2Critic
 from coadapt.arrays import Key, Scalar
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.stages import Runs, Stage, Trained, train
+from coadapt.experiments.stages import Learner, Replicates, Stage, keys_for, training_stage
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import MatrixGame, clock, full_view, partner_watch
 from coadapt.learning import ppo, supervised
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.players import View
-from coadapt.progress import Progress
-
-
-class TrainedMethods(NamedTuple):
-    """All that is trained, each by point of the learning curve and by run."""
-
-    predictor: Trained
-    policy: Trained
-    rl2: Trained
 
 
 def partners_of(config: MatrixGameConfig, alpha: Scalar) -> DirichletPartners:
@@ -38,7 +27,7 @@ def _width(view: View, game: MatrixGame) -> int:
     return jax.eval_shape(lambda key: view(game.observe(game.reset(key), MAIN)), jax.random.key(0)).size
 
 
-def predictor_stage(config: MatrixGameConfig) -> Stage:
+def predictor(config: MatrixGameConfig) -> Learner:
     """The task prediction network, shown partners and told their true distribution.
 
     The partner takes no notice of the main agent and the predictor does not see it, so anyone may sit in the main seat
@@ -72,12 +61,10 @@ def predictor_stage(config: MatrixGameConfig) -> Stage:
         )
 
     training = config.predictor
-    return Stage(
-        "predictor", start, chunk, lambda s: s.belief.network, training.iterations, training.steps_per_iteration
-    )
+    return Learner(start, chunk, lambda s: s.belief.network, training.iterations, training.steps_per_iteration)
 
 
-def policy_stage(config: MatrixGameConfig) -> Stage:
+def policy(config: MatrixGameConfig) -> Learner:
     """The conditioned policy, told the partner's true distribution."""
     game, hidden = config.game, config.sizes.policy_hidden
     main_actions, labels = game.num_actions
@@ -91,10 +78,10 @@ def policy_stage(config: MatrixGameConfig) -> Stage:
     def told_the_truth(policy, label):
         return BehaviourConditioned(Fixed(label), policy)
 
-    return _ppo_stage("policy", config, start, told_the_truth, config.policy)
+    return _by_ppo(config, start, told_the_truth, config.policy)
 
 
-def rl2_stage(config: MatrixGameConfig) -> Stage:
+def rl2(config: MatrixGameConfig) -> Learner:
     """RL2, which is told nothing; its critic is."""
     game, sizes = config.game, config.sizes
     main_actions, partner_actions = game.num_actions
@@ -106,21 +93,34 @@ def rl2_stage(config: MatrixGameConfig) -> Stage:
         critic = RL2Critic(for_critic, full_view, inputs, partner_actions, sizes.rl2_critic_units, sizes.rl2_hidden)
         return ppo.start(for_training, policy, critic)
 
-    return _ppo_stage("rl2", config, start, lambda policy, label: policy, config.rl2)
+    return _by_ppo(config, start, lambda policy, label: policy, config.rl2)
 
 
-def _ppo_stage(name: str, config: MatrixGameConfig, start, as_player: ppo.AsPlayer, training: ppo.PPOConfig) -> Stage:
+def _by_ppo(config: MatrixGameConfig, start, as_player: ppo.AsPlayer, training: ppo.PPOConfig) -> Learner:
     def chunk(state, alpha: Scalar, iterations: int):
         return ppo.train_chunk(state, config.game, partners_of(config, alpha), as_player, training, iterations)
 
-    return Stage(name, start, chunk, lambda s: s.policy.network, training.iterations, training.steps_per_iteration)
+    return Learner(start, chunk, lambda s: s.policy.network, training.iterations, training.steps_per_iteration)
 
 
-STAGES = {"predictor": predictor_stage, "policy": policy_stage, "rl2": rl2_stage}
+LEARNERS = {"predictor": predictor, "policy": policy, "rl2": rl2}
 
 
-def train_all(config: MatrixGameConfig, runs: Runs, progress: Progress) -> TrainedMethods:
-    """Every stage."""
-    return TrainedMethods(
-        **{name: train(stage(config), runs, config.curve_points, progress) for name, stage in STAGES.items()}
+def training_of(name: str, config: MatrixGameConfig, replicates: Replicates) -> Stage:
+    """The stage that trains one of the learners in all replicates."""
+    return training_stage(
+        name,
+        __name__,
+        config.world | {"sizes": config.sizes, "training": getattr(config, name), "curve_points": config.curve_points},
+        LEARNERS[name](config),
+        keys_for(replicates, name),
+        lambda inputs: replicates.alphas,
+        config.curve_points,
+        replicates=replicates.names,
+        remedy=remedy_for(name),
     )
+
+
+def remedy_for(name: str) -> str:
+    """What to look at when its training comes to nothing."""
+    return f"look at {name}.learning_rate and {name}.max_gradient_norm, and at the last lines of metrics.jsonl"

@@ -7,7 +7,8 @@ makes.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,14 +18,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.evaluation.episodes import play_episodes, step_scores
+from coadapt.arrays import Array, Count, Float
+from coadapt.configs.data import plain
+from coadapt.evaluation.episodes import step_scores
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.matrix_game.scores import bayes_player, ceilings_of
-from coadapt.experiments.matrix_game.training import STAGES, partners_of
-from coadapt.experiments.stages import Runs, all_runs, keys_for
-from coadapt.progress import Progress
-from coadapt.storage.results import make_folder, provenance, write_json, write_text
+from coadapt.experiments.matrix_game.scores import bayes_player, ceilings_of, table_for
+from coadapt.experiments.matrix_game.training import LEARNERS, remedy_for
+from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.stages import (
+    Info,
+    Inputs,
+    Learner,
+    Replicates,
+    Stage,
+    all_replicates,
+    keys_for,
+    measuring_stage,
+    training_stage,
+)
+from coadapt.storage.files import write_json, write_text
+from coadapt.storage.provenance import provenance
 
 FIRST_SEEDS, FIRST_ALPHAS = (1000,), (0.3, 1.0)  # at smaller alphas almost any candidate does well
 FINAL_SEEDS = (2000,)
@@ -43,6 +57,43 @@ GRIDS = {
 }
 
 
+@dataclass(frozen=True)
+class TuningConfig:
+    """Whose settings are searched, and the experiment they are for."""
+
+    experiment: MatrixGameConfig
+    methods: tuple[str, ...] = tuple(GRIDS)
+
+    def __post_init__(self):
+        if not self.methods or not set(self.methods) <= set(GRIDS) or len(set(self.methods)) < len(self.methods):
+            raise ValueError(f"methods must be some of {', '.join(GRIDS)}, each named once, not {list(self.methods)}")
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of the search for one method: so many candidates, each in so many replicates."""
+
+    method: str
+    name: str
+    config: MatrixGameConfig  # with the round's alphas, seeds and iterations
+    budget: float  # the share of the whole number of iterations
+    candidates: int
+
+    @property
+    def training(self) -> str:
+        return f"{self.method}_{self.name}"
+
+    @property
+    def scoring(self) -> str:
+        return f"{self.method}_{self.name}_scores"
+
+    @property
+    def replicates(self) -> Replicates:
+        """Every alpha and seed, once for each candidate."""
+        of_one = all_replicates(self.config.alphas, self.config.seeds)
+        return jax.tree.map(lambda leaf: jnp.concatenate([leaf] * self.candidates), of_one)
+
+
 class Trial(NamedTuple):
     """One candidate and its scores."""
 
@@ -51,32 +102,6 @@ class Trial(NamedTuple):
     seeds: Sequence[int]
     score: float
     score_by_alpha: list[float]
-
-
-def tune(config: MatrixGameConfig, methods: Sequence[str], folder: Path, progress: Progress) -> None:
-    """Search for each of the methods and write what was tried; nothing is changed."""
-    make_folder(folder)
-    origin = provenance()  # before anything is written, or a tree with results in it would no longer be clean
-    records = []
-    for method in methods:
-        records.append(search(config, method, progress))
-        write_json(folder / "tuning.json", {"searches": records} | origin)
-        write_text(folder / "tuning.md", "\n".join([PREFACE, *(_markdown(config, record) for record in records)]))
-
-
-def search(config: MatrixGameConfig, method: str, progress: Progress) -> dict[str, Any]:
-    """Both rounds for one method: all that was tried, the best first, and what is chosen."""
-    grid = GRIDS[method]
-    candidates = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    first = _try(replace(config, alphas=FIRST_ALPHAS), method, candidates, 1 / 3, FIRST_SEEDS, progress)
-    best = [trial.settings for trial in first[:FINALISTS]]
-    final = _try(config, method, best, 1.0, FINAL_SEEDS, progress)
-    return {
-        "method": method,
-        "chosen": final[0].settings,
-        "final": [trial._asdict() for trial in final],
-        "first": [trial._asdict() for trial in first],
-    }
 
 
 PREFACE = f"""# The search for training settings
@@ -95,80 +120,152 @@ a predictor is its squared error before the last action over the least possible 
 """
 
 
-def _try(
-    config: MatrixGameConfig,
-    method: str,
-    candidates: list[dict[str, float]],
-    budget: float,
-    seeds: tuple[int, ...],
-    progress: Progress,
-) -> list[Trial]:
-    """Train every candidate with every alpha and seed, and score it: the best first."""
-    training = getattr(config, method)
-    iterations = int(training.iterations * budget) // config.curve_points * config.curve_points
-    shortened = replace(config, **{method: replace(training, iterations=iterations)})
-    networks = _train_all(shortened, method, candidates, seeds, progress)
-    trials = [
-        Trial(settings, budget, seeds, float(np.mean(of_alphas)), of_alphas.tolist())
-        for settings, of_alphas in zip(candidates, _scores(config, method, networks, seeds), strict=True)
-    ]
-    return sorted(trials, key=lambda trial: trial.score, reverse=method != "predictor")
+def rounds(config: TuningConfig, method: str) -> tuple[Round, Round]:
+    """All candidates for a third of the time; then the best for the whole of it, at all alphas, with another seed."""
+    base = config.experiment
+    training = getattr(base, method)
+    shorter = replace(training, iterations=int(training.iterations / 3) // base.curve_points * base.curve_points)
+    first = replace(base, alphas=FIRST_ALPHAS, seeds=FIRST_SEEDS, **{method: shorter})
+    number = len(candidates_of(method))
+    return (
+        Round(method, "first", first, 1 / 3, number),
+        Round(method, "final", replace(base, seeds=FINAL_SEEDS), 1.0, min(FINALISTS, number)),
+    )
 
 
-def _train_all(
-    config: MatrixGameConfig,
-    method: str,
-    candidates: list[dict[str, float]],
-    seeds: tuple[int, ...],
-    progress: Progress,
-) -> Any:
-    """The finished networks by candidate and run: learning rates and the like are one more axis of the program."""
-    runs = all_runs(config.alphas, seeds)
-    settings = {name: jnp.array([candidate[name] for candidate in candidates], jnp.float32) for name in candidates[0]}
-    chunk = getattr(config, method).iterations // config.curve_points
-
-    def stage_of(settings):
-        return STAGES[method](replace(config, **{method: replace(getattr(config, method), **settings)}))
-
-    @jax.jit
-    def go_on(states, settings, alphas):
-        one = lambda state, setting, alpha: stage_of(setting).chunk(state, alpha, chunk)[0]
-        return jax.vmap(jax.vmap(one, (0, None, 0)), (0, 0, None))(states, settings, alphas)
-
-    state = jax.vmap(STAGES[method](config).start)(keys_for(runs, method))
-    states = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(candidates)), state)
-    with progress.stage(f"{method}: {len(candidates)} candidates", config.curve_points) as advance:
-        for _ in range(config.curve_points):
-            states = jax.block_until_ready(go_on(states, settings, runs.alphas))
-            advance()
-    return STAGES[method](config).networks(states)
+def candidates_of(method: str) -> list[dict[str, float]]:
+    """Every combination of the grid's values."""
+    grid = GRIDS[method]
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-def _scores(config: MatrixGameConfig, method: str, networks: Any, seeds: tuple[int, ...]) -> np.ndarray:
+def stages(config: TuningConfig) -> list[Stage]:
+    """For each method: train all, score all, train the best, score the best."""
+    found = []
+    for method in config.methods:
+        first, final = rounds(config, method)
+        found += [
+            _training(first, partial(_everyone, method), ()),
+            _scoring(first),
+            _training(final, partial(_the_best, first, final.candidates), (first.scoring,)),
+            _scoring(final),
+        ]
+    return found
+
+
+def _everyone(method: str, inputs: Inputs) -> dict[str, Array]:
+    """The settings of all candidates."""
+    return {name: jnp.array([c[name] for c in candidates_of(method)], jnp.float32) for name in GRIDS[method]}
+
+
+def _the_best(first: Round, number: int, inputs: Inputs) -> dict[str, Array]:
+    """The settings of those that did best in the first round."""
+    best = ranking(first, inputs[first.scoring])[:number]
+    return {name: values[best] for name, values in _everyone(first.method, inputs).items()}
+
+
+def ranking(of: Round, scores: Float[Array, "1 candidates alphas"]) -> Array:
+    """The candidates from best to worst."""
+    means = jnp.mean(scores[0], axis=-1)
+    return jnp.argsort(means if of.method == "predictor" else -means)
+
+
+def _training(of: Round, settings: Any, needs: tuple[str, ...]) -> Stage:
+    """Learning rates and the like are conditions of the replicates, so a whole grid is one program."""
+    replicates = of.replicates
+    a_candidate = len(of.config.alphas) * len(of.config.seeds)
+
+    def conditions(inputs: Inputs) -> Any:
+        each = {name: jnp.repeat(values, a_candidate) for name, values in settings(inputs).items()}
+        return replicates.alphas, each
+
+    def chunk(state: Any, condition: Any, iterations: int) -> tuple[Any, Any]:
+        alpha, tried = condition
+        return LEARNERS[of.method](_with(of.config, of.method, tried)).chunk(state, alpha, iterations)
+
+    learner = LEARNERS[of.method](of.config)
+    return training_stage(
+        of.training,
+        __name__,
+        {"round": of, "grid": GRIDS[of.method]},
+        Learner(learner.start, chunk, learner.networks, learner.iterations, learner.steps_per_iteration),
+        keys_for(replicates, of.method),
+        conditions,
+        points=1,
+        needs=needs,
+        remedy=remedy_for(of.method),
+    )
+
+
+def _with(config: MatrixGameConfig, method: str, settings: dict[str, Any]) -> MatrixGameConfig:
+    return replace(config, **{method: replace(getattr(config, method), **settings)})
+
+
+def _scoring(of: Round) -> Stage:
     """The score of each candidate at each alpha, averaged over seeds."""
-    runs = all_runs(config.alphas, seeds)
-    measured = np.asarray(jax.jit(jax.vmap(lambda n: _measure_runs(config, method, n, runs)))(networks))
-    by_alpha = measured.reshape(len(measured), len(config.alphas), len(seeds)).mean(-1)
-    exact = ceilings_of(config)
-    if method == "predictor":
-        return by_alpha / np.array([ceiling.bayes_error_by_step[-1] for ceiling in exact])
-    return 1 + by_alpha / np.array([ceiling.bayes_last_step for ceiling in exact])
+    replicates = of.replicates
+    ceilings = ceilings_of(of.config)
+    least_errors = np.array([ceiling.bayes_error_by_step[-1] for ceiling in ceilings], np.float32)
+    best_rewards = np.array([ceiling.bayes_last_step for ceiling in ceilings], np.float32)
+
+    def measure(inputs: Inputs, part: Count) -> tuple[Array, Info]:
+        networks = jax.tree.map(lambda leaf: leaf[-1], inputs[of.training].networks)
+        measured = jax.vmap(lambda *one: _measure(of, *one))(
+            keys_for(replicates, "evaluation"), replicates.alphas, networks
+        )
+        by_alpha = measured.reshape(of.candidates, len(of.config.alphas), len(of.config.seeds)).mean(-1)
+        scores = by_alpha / least_errors[None] if of.method == "predictor" else 1 + by_alpha / best_rewards[None]
+        return scores, {"score": scores.mean(-1)}
+
+    settings = {"round": of, "episodes": EPISODES}
+    return measuring_stage(of.scoring, __name__, settings, measure, 1, (of.training,), shown=("score",))
 
 
-def _measure_runs(config: MatrixGameConfig, method: str, networks: Any, runs: Runs) -> jax.Array:
-    """For each run the predictor's last error, or the last reward less the Bayes player's on the same episodes."""
+def _measure(of: Round, key: Any, alpha: Any, network: Any) -> Array:
+    """The predictor's last error, or the last reward less the Bayes player's on the same episodes."""
+    partners, play, _ = table_for(key, alpha, of.config, EPISODES, greedy=False)
+    bayes = bayes_player(of.config, alpha)
+    scores = lambda agent: step_scores(play(agent), partners)
+    if of.method == "predictor":
+        return scores(BehaviourConditioned(network, bayes.policy)).prediction_error[-1]
+    agent = network if of.method == "rl2" else BehaviourConditioned(bayes.belief, network)
+    return scores(agent).reward[-1] - scores(bayes).reward[-1]
 
-    def one(key, alpha, network):
-        for_partners, for_play = jax.random.split(key)
-        partners = partners_of(config, alpha).draw(for_partners, EPISODES)
-        bayes = bayes_player(config, alpha)
-        scores = lambda agent: step_scores(play_episodes(for_play, config.game, partners, agent), partners)
-        if method == "predictor":
-            return scores(BehaviourConditioned(network, bayes.policy)).prediction_error[-1]
-        agent = network if method == "rl2" else BehaviourConditioned(bayes.belief, network)
-        return scores(agent).reward[-1] - scores(bayes).reward[-1]
 
-    return jax.vmap(one)(keys_for(runs, "evaluation"), runs.alphas, networks)
+def trials(of: Round, settings: Sequence[dict[str, float]], scores: np.ndarray) -> list[Trial]:
+    """What was tried in a round, the best first."""
+    means = scores[0].mean(-1, dtype=np.float64)
+    return [
+        Trial(settings[number], of.budget, of.config.seeds, float(means[number]), scores[0][number].tolist())
+        for number in np.asarray(ranking(of, jnp.asarray(scores)))
+    ]
+
+
+def searched(config: TuningConfig, method: str, outcomes: Inputs) -> dict[str, Any]:
+    """Both rounds for one method: all that was tried, the best first, and what is chosen."""
+    first_round, final_round = rounds(config, method)
+    first = trials(first_round, candidates_of(method), outcomes[first_round.scoring])
+    best = [trial.settings for trial in first[: final_round.candidates]]
+    final = trials(final_round, best, outcomes[final_round.scoring])
+    return {
+        "method": method,
+        "chosen": final[0].settings,
+        "final": [trial._asdict() for trial in final],
+        "first": [trial._asdict() for trial in first],
+    }
+
+
+def report(config: TuningConfig, outcomes: Inputs, folder: Path) -> Report:
+    """Write down what was tried and what was best; nothing is changed."""
+    records = [searched(config, method, outcomes) for method in config.methods]
+    pages = [_markdown(config.experiment, record) for record in records]
+    write_json(folder / "tuning.json", plain({"searches": records} | provenance()))
+    write_text(folder / "tuning.md", "\n".join([PREFACE, *pages]))
+    headline = {f"{r['method']}, {name}": value for r in records for name, value in r["chosen"].items()}
+    return Report([], headline, "What was tried, and what was best, is in results/tuning.md.")
+
+
+TUNING = Experiment("matrix_game_tuning", TuningConfig, stages, report)
 
 
 def _markdown(config: MatrixGameConfig, record: dict[str, Any]) -> str:

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-
 from coadapt.storage.results import make_folder, provenance, write_json, write_text
 
 

@@ -1,0 +1,59 @@
+"""Checks of a configuration's numbers, each with a sentence for whoever set them.
+
+A value that JAX is tracing has no number to look at yet, and was checked as a number before; it passes.
+"""
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from jax.core import Tracer
+
+LARGEST = 2**31 - 1
+"""What a count in a compiled program can hold."""
+
+
+def whole(name: str, value: Any, least: int = 1, most: int = LARGEST) -> None:
+    """A whole number from `least` to `most`, both included."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise ValueError(f"{name} must be a whole number from {least} to {most}, not {shown(value)}")
+
+
+def each_whole(name: str, values: Any, least: int = 1, most: int = LARGEST) -> None:
+    """Some whole numbers, or none."""
+    if not isinstance(values, tuple):
+        raise ValueError(f"{name} must be a list of whole numbers, not {shown(values)}")
+    for value in values:
+        whole(f"each of {name}", value, least, most)
+
+
+def distinct(name: str, values: Any) -> None:
+    """At least one, and none twice."""
+    if not isinstance(values, tuple) or not values or len(set(values)) < len(values):
+        raise ValueError(f"{name} must be a list with something in it and nothing twice, not {shown(values)}")
+
+
+def positive(name: str, value: Any) -> None:
+    """A finite number above zero."""
+    if not isinstance(value, Tracer) and not (_is_finite(value) and value > 0):
+        raise ValueError(f"{name} must be a positive number, not {shown(value)}")
+
+
+def between(name: str, value: Any, least: float, most: float) -> None:
+    """A number from `least` to `most`, both included."""
+    if not isinstance(value, Tracer) and not (_is_finite(value) and least <= value <= most):
+        raise ValueError(f"{name} must be a number from {least:g} to {most:g}, not {shown(value)}")
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence, if need be only its beginning."""
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of far too many digits"
+    return text if len(text) <= 80 else f"{text[:77]}..."

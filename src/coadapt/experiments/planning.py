@@ -1,0 +1,63 @@
+"""An experiment, and the plan of carrying it out: what each stage's outcome is called and looks like."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+
+from coadapt.configs.data import plain
+from coadapt.evaluation.tables import Table
+from coadapt.experiments.stages import Inputs, Stage
+from coadapt.storage.artefacts import artefact_name
+from coadapt.storage.fingerprint import fingerprint
+
+
+class Report(NamedTuple):
+    """What an experiment came to, for people."""
+
+    tables: Sequence[Table]
+    headline: dict[str, float]  # the numbers that runs are compared by, the most important first
+    closing: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Stages made from a configuration, and a report made from their outcomes."""
+
+    name: str
+    config: type
+    stages: Callable[[Any], Sequence[Stage]]
+    report: Callable[[Any, Inputs, Path], Report]  # config, outcomes, the folder to write to
+
+
+class Planned(NamedTuple):
+    """A stage, the name of its artefact, and the shapes of its state and of its outcome."""
+
+    stage: Stage
+    artefact: str
+    state: Any
+    outcome: Any
+
+
+def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[Planned]:
+    """All stages in turn. Nothing is computed: names and shapes follow from the configuration and the code.
+
+    A stage may have gone on from a checkpoint that was made under other settings or by other code. Then its outcome
+    depends on that checkpoint, too: `origins` has the checksums of such checkpoints, by stage.
+    """
+    planned: dict[str, Planned] = {}
+    for stage in experiment.stages(config):
+        depends_on = {
+            "experiment": experiment.name,
+            "settings": plain(stage.settings),
+            "inputs": {need: planned[need].artefact for need in stage.needs},
+            "code": fingerprint(stage.code),
+        }
+        if stage.name in origins:
+            depends_on["origin"] = origins[stage.name]
+        state = jax.eval_shape(stage.begin, {need: planned[need].outcome for need in stage.needs})
+        outcome = jax.eval_shape(stage.outcome, state)
+        planned[stage.name] = Planned(stage, artefact_name(stage.name, **depends_on), state, outcome)
+    return list(planned.values())

@@ -1,0 +1,5 @@
+"""All experiments by name, so that a run can go on by what its folder says it is."""
+
+from coadapt.experiments import matrix_game
+
+EXPERIMENTS = {experiment.name: experiment for experiment in (matrix_game.EXPERIMENT, matrix_game.TUNING)}

@@ -1,0 +1,62 @@
+"""What finished stages came to, kept once and shared by all runs.
+
+An artefact's name is a checksum of everything it depends on, so whoever asks for the name gets the right one.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coadapt.storage import trees
+from coadapt.storage.files import Damaged, json_text, make_folder, read_bytes, write_bytes
+from coadapt.storage.sealed import checksum
+
+METRICS = "metrics.jsonl"
+OUTCOME = "outcome"
+
+
+class Artefact(NamedTuple):
+    """The outcome of a stage, with the metrics of its making."""
+
+    tree: Any
+    metrics: bytes
+    about: dict[str, Any]
+
+
+class Artefacts:
+    """A folder of artefacts."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def keep(self, name: str, artefact: Artefact) -> None:
+        """Store an artefact; its manifest comes last, so what has one is complete."""
+        folder = make_folder(self.folder / name)
+        write_bytes(folder / METRICS, artefact.metrics)
+        trees.save(folder / OUTCOME, artefact.tree, artefact.about | {"metrics": checksum(artefact.metrics)})
+
+    def has(self, name: str) -> bool:
+        """Whether there seems to be one of this name."""
+        return trees.manifest_file(self.folder / name / OUTCOME).exists()
+
+    def find(self, name: str, like: Any, report: Callable[[str], None]) -> Artefact | None:
+        """The artefact of this name, if there is one and it is whole; else a report of what is wrong with it."""
+        path = self.folder / name / OUTCOME
+        if not self.has(name):
+            if trees.arrays_file(path).exists():
+                report(f"{trees.manifest_file(path)} is missing, so {name} cannot be used")
+            return None
+        try:
+            about = trees.read_manifest(path)["about"]
+            metrics = read_bytes(self.folder / name / METRICS)
+            if checksum(metrics) != about.get("metrics"):
+                raise Damaged(f"{self.folder / name / METRICS} was changed after it was written")
+            return Artefact(trees.load(path, like), metrics, about)
+        except Damaged as problem:
+            report(f"{problem}; {name} cannot be used")
+            return None
+
+
+def artefact_name(stage: str, **depends_on: Any) -> str:
+    """The stage's name and a checksum of all that its outcome depends on."""
+    return f"{stage}-{checksum(json_text(depends_on).encode())[:16]}"

@@ -1,0 +1,76 @@
+"""Files that grow by a line at a time: metrics, times, the log."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from coadapt.storage.files import explained, read_bytes, write_all
+
+
+class Journal:
+    """Appends records as JSON lines. A line that could not be written whole is taken back."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        with explained(path):
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            self._length = os.fstat(self._descriptor).st_size
+
+    def append(self, record: dict[str, Any]) -> None:
+        self.append_bytes(json_line(record))
+
+    def append_bytes(self, data: bytes) -> None:
+        """Whole lines as they are."""
+        with explained(self.path):
+            try:
+                write_all(self._descriptor, data)
+            except BaseException:
+                with suppress(OSError):
+                    os.ftruncate(self._descriptor, self._length)
+                raise
+            self._length += len(data)
+
+    def sync(self) -> None:
+        """Whatever was appended so far outlives a loss of power."""
+        with explained(self.path):
+            os.fsync(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+class Line(NamedTuple):
+    """One line of a journal as it was found."""
+
+    number: int
+    data: bytes
+    record: dict[str, Any] | None  # None if it cannot be read
+
+
+def json_line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, allow_nan=False).encode() + b"\n"
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """All lines of a journal; there are none if there is no file."""
+    if not path.exists():
+        return
+    for number, data in enumerate(read_bytes(path).splitlines(keepends=True), 1):
+        yield Line(number, data, _record(data))
+
+
+def _record(data: bytes) -> dict[str, Any] | None:
+    """What a line says. A line without its end was being written when the process died."""
+    if not data.endswith(b"\n"):
+        return None
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -1,0 +1,38 @@
+"""Which code, versions and machine something comes from."""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from coadapt.storage.fingerprint import versions
+
+
+def provenance() -> dict[str, Any]:
+    """Which code, versions and machine a result comes from."""
+    return {
+        "commit": commit(),
+        "python": platform.python_version(),
+        "packages": versions(),
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+    }
+
+
+def commit() -> str | None:
+    """The commit of the checkout this code runs from, marked if it was changed; None for an installed package."""
+    if _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None  # whatever repository is around here, this file is not part of it
+    changes = _git("status", "--porcelain", "--untracked-files=no")
+    return f"{_git('rev-parse', 'HEAD')} with changes" if changes else _git("rev-parse", "HEAD")
+
+
+def _git(*arguments: str) -> str | None:
+    """What git answers where this file lies, or None if it cannot."""
+    command = ["git", "-C", str(Path(__file__).parent), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -1,0 +1,231 @@
+"""A run is a folder. Here is what lies in it, who may write it, and what can be told of it from outside.
+
+    run.json         what is run: the experiment and its configuration, sealed
+    config.json      the same configuration, for people
+    provenance.json  versions and machine at its beginning
+    state.json       how far it is
+    metrics.jsonl    what each chunk of work looked like; nothing in it depends on the clock
+    times.jsonl      how long each chunk took, and when
+    log.txt          what happened
+    checkpoints/     where it goes on
+    results/         what it came to
+
+Beside the runs of one folder lies artefacts/, the outcomes of finished stages, which they share.
+"""
+
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coadapt.storage.artefacts import Artefacts
+from coadapt.storage.checkpoints import Checkpoints
+from coadapt.storage.files import (
+    Damaged,
+    Foreign,
+    StorageError,
+    make_folder,
+    read_json,
+    remove_leftovers,
+    write_bytes,
+    write_json,
+)
+from coadapt.storage.journal import read_lines
+from coadapt.storage.lock import FILE as LOCK
+from coadapt.storage.lock import is_locked
+from coadapt.storage.provenance import provenance
+from coadapt.storage.sealed import read_sealed, write_sealed
+
+RECORD = "run.json"
+ARTEFACTS = "artefacts"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run's folder, and what is run there."""
+
+    folder: Path
+    id: str
+    experiment: str
+    config: dict[str, Any]
+    fresh: bool = False  # whether it makes everything itself, whatever is there already
+    parent: str | None = None  # the id of the run it was forked from
+    origins: dict[str, str] = field(default_factory=dict)  # stages that go on from a checkpoint of another making
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def metrics(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def times(self) -> Path:
+        return self.folder / "times.jsonl"
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results"
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        return Checkpoints(self.folder / "checkpoints")
+
+    @property
+    def artefacts(self) -> Artefacts:
+        return Artefacts(self.folder.parent / ARTEFACTS)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Versions and machine at its beginning, as far as they can be read."""
+        with suppress(Damaged):
+            return read_json(self.folder / "provenance.json")
+        return {}
+
+    def seconds_of(self, stage: str) -> float:
+        """How long a stage was worked on, what was lost and done again included."""
+        records = (line.record for line in read_lines(self.times) if line.record is not None)
+        return sum(record.get("seconds", 0.0) for record in records if record.get("stage") == stage)
+
+    def log(self, text: str) -> None:
+        """A line for whoever asks later what happened. Never the reason for a run to stop."""
+        with suppress(OSError), (self.folder / "log.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {text}\n")
+
+    def set_state(self, state: str, **details: Any) -> None:
+        """How far it is, for `coadapt runs`. Not worth stopping for."""
+        with suppress(StorageError):
+            write_json(self.folder / "state.json", {"state": state} | details)
+
+    def settle_metrics(self, so_far: bytes, keep: Callable[[dict[str, Any]], bool]) -> None:
+        """Make the metrics begin with the lines given, followed by those of the file that are to be kept."""
+        kept = [line.data for line in read_lines(self.metrics) if line.record is not None and keep(line.record)]
+        wanted = so_far + b"".join(kept)
+        if not self.metrics.exists() or self.metrics.read_bytes() != wanted:
+            write_bytes(self.metrics, wanted)
+
+    def report_bad_metrics(self, report: Callable[[str], None]) -> None:
+        """Name the lines that cannot be read. A last line without its end was cut off by a kill, and is no damage."""
+        for line in read_lines(self.metrics):
+            if line.record is None and line.data.endswith(b"\n"):
+                report(f"line {line.number} of {self.metrics} cannot be read and is left out: {line.data[:80]!r}")
+
+
+def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> Run:
+    """A new run. Its configuration is on the disk before this returns."""
+    make_folder(folder)
+    run = Run(folder, secrets.token_hex(8), experiment, config, **how)
+    record = {"version": VERSION, "id": run.id, "experiment": experiment, "config": config}
+    write_sealed(folder / RECORD, record | {"fresh": run.fresh, "parent": run.parent, "origins": run.origins})
+    write_json(folder / "config.json", config)
+    write_json(folder / "provenance.json", provenance())
+    run.log(f"began {experiment}")
+    return run
+
+
+def publish(run: Run, folder: Path) -> None:
+    """The results, and the configuration they come from, to where others will look for them."""
+    make_folder(folder)
+    for file in (run.folder / "config.json", *sorted(run.results.iterdir())):
+        write_bytes(folder / file.name, file.read_bytes())
+
+
+def exists(folder: Path) -> bool:
+    """Whether there is a run; anything else in its place is refused, for a run must not be mixed with it."""
+    if (folder / RECORD).exists():
+        return True
+    try:
+        others = [file.name for file in folder.iterdir() if file.name != LOCK and not file.name.endswith(".part")]
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        raise Foreign(f"{folder} is a file, so no run can be there") from None
+    if others:
+        raise Foreign(f"{folder} holds {sorted(others)[0]} but no {RECORD}, so it is not a run; choose another folder")
+    return False
+
+
+def read(folder: Path) -> Run:
+    """The run in a folder, as it was begun."""
+    if not (folder / RECORD).exists():
+        raise Foreign(f"there is no run in {folder}: it has no {RECORD}")
+    record = read_sealed(folder / RECORD)
+    if record.get("version") != VERSION:
+        raise Foreign(f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}")
+    return Run(folder, *(record[name] for name in ("id", "experiment", "config", "fresh", "parent", "origins")))
+
+
+def tidy(run: Run, report: Callable[[str], None]) -> None:
+    """Before a run goes on: away with half-written files, and the configuration back if it came to harm."""
+    for folder in (run.folder, run.folder / "checkpoints", run.results):
+        remove_leftovers(folder)
+    try:
+        read_json(run.folder / "config.json")
+    except Damaged as problem:
+        report(f"{problem}; it is written again from {RECORD}")
+        write_json(run.folder / "config.json", run.config)
+
+
+def free_name(folder: Path) -> Path:
+    """A folder beside this one that is not there yet."""
+    numbers = range(2, 1_000_000)
+    return next(other for n in numbers if not (other := folder.with_name(f"{folder.name}-{n}")).exists())
+
+
+class Glance(NamedTuple):
+    """What one sees of a run from outside."""
+
+    name: str
+    experiment: str
+    state: str
+    stage: str
+    progress: float | None  # the share of the whole that is done
+    headline: dict[str, float]
+    note: str
+
+
+def glance(folder: Path) -> Glance:
+    """What one sees of a run from outside; whatever is damaged is named."""
+    try:
+        run = read(folder)
+    except StorageError as problem:
+        return Glance(folder.name, "?", "damaged", "", None, {}, str(problem))
+    state: dict[str, Any] = {}
+    note = ""
+    try:
+        state = read_json(folder / "state.json")
+    except Damaged as problem:
+        note = "" if not (folder / "state.json").exists() else str(problem)
+    name = state.get("state", "begun")
+    if name in ("running", "begun"):
+        name = "running" if is_locked(folder) else "killed" if name == "running" else name
+    return Glance(
+        run.name,
+        run.experiment,
+        name,
+        state.get("stage", ""),
+        state.get("progress"),
+        state.get("headline") or {},
+        note or state.get("note", ""),
+    )
+
+
+def config_of(run: Run) -> Any:
+    """The configuration as it stands in the folder, where a person may have changed it."""
+    return read_json(run.folder / "config.json")
+
+
+def last_metrics(run: Run) -> dict[str, dict[str, Any]]:
+    """The last line of every stage."""
+    records = [line.record for line in read_lines(run.metrics) if line.record is not None and "stage" in line.record]
+    return {record["stage"]: record for record in records}
+
+
+def folders(root: Path) -> list[Path]:
+    """All runs below a folder."""
+    return sorted(path.parent for path in root.glob(f"*/{RECORD}")) if root.is_dir() else []

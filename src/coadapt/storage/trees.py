@@ -1,0 +1,146 @@
+"""A tree of arrays to a file and back: safetensors with a JSON manifest beside it, data and never code.
+
+`save(folder / "name", tree, about)` writes `name.safetensors` and then `name.json`. The manifest is the last to come
+into being, so what has one is complete. It holds the checksum of the arrays and, under "about", what they belong to.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError
+
+from coadapt.storage.files import Damaged, Foreign, read_bytes, write_bytes
+from coadapt.storage.sealed import checksum, read_sealed, write_sealed
+
+FORMAT = "coadapt arrays"
+VERSION = 1
+PARTS = {"about": dict, "arrays": dict, "bytes": int, "sha256": str}
+
+
+def save(path: Path, tree: Any, about: dict[str, Any]) -> None:
+    """Store a tree of arrays; random keys are arrays, too."""
+    arrays = {name: _to_numpy(leaf) for name, leaf in _named(tree).items()}
+    data = safetensors.numpy.save(arrays)
+    write_bytes(arrays_file(path), data)
+    manifest = {"format": FORMAT, "version": VERSION, "about": about}
+    manifest["arrays"] = _all_described(_named(tree))
+    manifest["bytes"] = len(data)
+    manifest["sha256"] = checksum(data)
+    write_sealed(manifest_file(path), manifest)
+
+
+def load(path: Path, like: Any, about: dict[str, Any] | None = None) -> Any:
+    """The tree that was stored, in the structure of `like`, whose leaves have the shapes and types that are expected.
+
+    Whatever `about` names must have been stored with that very value, such as the game the arrays are for.
+    """
+    manifest = read_manifest(path)
+    _check_about(path, manifest["about"], about or {})
+    expected = _named(like)
+    _check_arrays(manifest_file(path), manifest["arrays"], _all_described(expected))
+    arrays = _read_arrays(path, manifest)
+    _check_arrays(arrays_file(path), _all_described(arrays), _all_described(_stored_as(expected)))
+    leaves = [_from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
+    return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What is known of stored arrays without reading them."""
+    manifest = read_sealed(manifest_file(path))
+    if manifest.get("format") != FORMAT:
+        raise Foreign(f"{manifest_file(path)} does not describe arrays stored by coadapt")
+    if manifest.get("version") != VERSION:
+        raise Foreign(
+            f"{manifest_file(path)} is of version {manifest.get('version')!r} of the format; "
+            f"this coadapt reads version {VERSION}"
+        )
+    for part, kind in PARTS.items():
+        if not isinstance(manifest.get(part), kind):
+            raise Foreign(f"{manifest_file(path)} does not say what it should under {part!r}")
+    return manifest
+
+
+def remove(path: Path) -> None:
+    """Away with it, the manifest first: never is there one without its arrays."""
+    manifest_file(path).unlink(missing_ok=True)
+    arrays_file(path).unlink(missing_ok=True)
+
+
+def arrays_file(path: Path) -> Path:
+    return path.with_name(path.name + ".safetensors")
+
+
+def manifest_file(path: Path) -> Path:
+    return path.with_name(path.name + ".json")
+
+
+def _named(tree: Any) -> dict[str, Any]:
+    """The leaves by their place in the tree, such as policy/network/layers/0/weight."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(place, simple=True, separator="/"): leaf for place, leaf in leaves}
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _with_type(leaf: Any) -> Any:
+    return leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
+
+
+def _to_numpy(leaf: Any) -> np.ndarray:
+    leaf = _with_type(leaf)
+    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf, order="C")
+
+
+def _from_numpy(array: np.ndarray, like: Any) -> Any:
+    return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(_with_type(like)) else array
+
+
+def _stored_as(leaves: dict[str, Any]) -> dict[str, Any]:
+    """The same leaves as they lie in the file: keys are the numbers they are made of."""
+    as_numbers = lambda leaf: jax.eval_shape(jax.random.key_data, leaf) if _is_key(_with_type(leaf)) else leaf
+    return {name: as_numbers(leaf) for name, leaf in leaves.items()}
+
+
+def _all_described(leaves: dict[str, Any]) -> dict[str, Any]:
+    typed = {name: _with_type(leaf) for name, leaf in leaves.items()}
+    return {name: {"type": str(leaf.dtype), "shape": list(leaf.shape)} for name, leaf in typed.items()}
+
+
+def _check_about(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise Foreign(f"{manifest_file(path)} is for {name} {found.get(name)!r}, not {value!r}")
+
+
+def _check_arrays(file: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for name in sorted(wanted.keys() | found.keys()):
+        if name not in found:
+            raise Foreign(f"{file} has no array {name!r}")
+        if name not in wanted:
+            raise Foreign(f"{file} has an array {name!r}, for which there is no place")
+        if found[name] != wanted[name]:
+            there, here = (_in_words(described) for described in (found[name], wanted[name]))
+            raise Foreign(f"{file} has an array {name!r} of {there}, where {here} is expected")
+
+
+def _in_words(described: Any) -> str:
+    return f"{described['type']}{described['shape']}" if isinstance(described, dict) else repr(described)
+
+
+def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:
+    file = arrays_file(path)
+    data = read_bytes(file)
+    if len(data) != manifest["bytes"]:
+        raise Damaged(f"{file} has {len(data):,} bytes where {manifest['bytes']:,} were written")
+    if checksum(data) != manifest["sha256"]:
+        raise Damaged(f"{file} was changed after it was written: its checksum is another one")
+    try:
+        return safetensors.numpy.load(data)
+    except SafetensorError as problem:
+        raise Damaged(f"{file} is not readable as safetensors: {problem}") from problem
