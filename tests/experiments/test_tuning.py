@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-import numpy as np
+import jax.numpy as jnp
 import pytest
 
 from coadapt.experiments.matrix_game import FAST, TUNING, TuningConfig, tuning
@@ -40,7 +40,7 @@ def test_a_policy_is_scored_by_its_share_of_the_ceiling(method, tmp_path, monkey
 @pytest.mark.parametrize(("method", "best_first"), [("predictor", [2, 0, 1]), ("policy", [1, 0, 2])])
 def test_errors_are_better_when_small_and_shares_when_large(method, best_first):
     first, _ = tuning.rounds(TuningConfig(FAST, (method,)), method)
-    scores = np.array([[[0.5, 0.7], [0.8, 0.8], [0.1, 0.2]]], np.float32)  # by candidate and alpha
+    scores = jnp.array([[[0.5, 0.7], [0.8, 0.8], [0.1, 0.2]]])  # by candidate and alpha
     assert tuning.ranking(first, scores).tolist() == best_first
 
 

@@ -1,6 +1,7 @@
 """Beginning a run, going on with it, or forking it: one door for all three."""
 
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,6 @@ from coadapt.progress import Progress
 from coadapt.storage import runs, trees
 from coadapt.storage.checkpoints import Checkpoint
 from coadapt.storage.files import Damaged, Foreign, StorageError, make_folder
-from coadapt.storage.journal import read_lines
 from coadapt.storage.lock import locked
 from coadapt.storage.runs import Run
 
@@ -104,7 +104,8 @@ def fork(experiment: Experiment, config: Any, parent_folder: Path, progress: Pro
         parent = runs.read(parent_folder)
         _check_experiment(parent, experiment)
         planned = plan(experiment, config, parent.origins)
-        half_done = _half_done(planned, parent, progress)
+        parent.checkpoints.set_damaged_aside(progress.say)
+        half_done = _half_done(planned, parent)
         origins = _origins_that_still_hold(planned, parent, half_done)
         folder = runs.free_name(parent_folder)
         run = runs.begin(folder, experiment.name, plain(config), parent=parent.id, origins=origins)
@@ -116,14 +117,13 @@ def fork(experiment: Experiment, config: Any, parent_folder: Path, progress: Pro
     return folder
 
 
-def _half_done(planned: list[Planned], parent: Run, progress: Progress) -> HalfDone | None:
+def _half_done(planned: list[Planned], parent: Run) -> HalfDone | None:
     """Where the parent stands, if it is in the middle of a stage."""
     for each in planned:
         about = parent.checkpoints.standing(each.stage.name)
         if about is None or about["done"] == about["chunks"]:
             continue
-        like = lambda about, each=each: _accept(each, about)
-        checkpoint = parent.checkpoints.newest(each.stage.name, like, progress.say)
+        checkpoint = parent.checkpoints.newest(each.stage.name, partial(_accept, each))
         if checkpoint is not None:
             return HalfDone(each, checkpoint)
     return None
@@ -148,15 +148,7 @@ def _hand_over(checkpoint: Checkpoint, parent: Run, run: Run, planned: list[Plan
     stage = checkpoint.about["stage"]
     (artefact,) = [each.artefact for each in planned if each.stage.name == stage]
     run.checkpoints.save(stage, checkpoint.done, checkpoint.tree, checkpoint.about | {"artefact": artefact})
-    of_stage = [line.data for line in read_lines(parent.metrics) if _is_until(checkpoint, line.record)]
-    run.settle_metrics(b"".join(of_stage), keep=lambda record: False)
-
-
-def _is_until(checkpoint: Checkpoint, record: dict[str, Any] | None) -> bool:
-    """Whether a line of the metrics is of the checkpoint's past."""
-    if record is None or record.get("stage") != checkpoint.about["stage"]:
-        return False
-    return record.get("done", 0) <= checkpoint.done
+    run.set_metrics(stage, parent.metrics_until(stage, checkpoint.done))
 
 
 def _accept(planned: Planned, about: dict[str, Any]) -> Any:

@@ -22,11 +22,13 @@ from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
 from coadapt.storage import runs
 from coadapt.storage.artefacts import Artefact
+from coadapt.storage.checkpoints import Checkpoint
 from coadapt.storage.files import Foreign, StorageError, write_json
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal
 from coadapt.storage.provenance import commit
 from coadapt.storage.runs import Run
+from coadapt.storage.sealed import checksum
 from coadapt.tracking import TRACKERS, Tracker
 
 CHECKPOINT_EVERY = 30.0
@@ -57,8 +59,6 @@ class Worker:
 
     def __init__(self, run: Run, manner: Manner, interruption: Interruption):
         self.run, self.manner, self.interruption = run, manner, interruption
-        self.finished: set[str] = set()
-        self.metrics_so_far = b""  # of the stages that are finished
         self.tracker: Tracker | None = None
         self.seconds = {"working": 0.0, "storing": 0.0}
         self.origins: dict[str, Any] = {}  # which artefact each stage came to, and what made it
@@ -100,7 +100,7 @@ class Worker:
         return outcomes
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
-        """One stage: taken from the shelf if it was finished before, made otherwise."""
+        """One stage: taken from the shelf if it was finished before, made otherwise. Its last checkpoint remains."""
         self.done = 0
         name = planned.stage.name
         artefact = self._on_the_shelf(planned)
@@ -108,10 +108,9 @@ class Worker:
             artefact = self._work(planned, inputs)
         else:
             self.report(f"{name}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
-        self.finished.add(name)
         self.origins[name] = {"artefact": planned.artefact} | {n: artefact.about.get(n) for n in ORIGIN}
-        self.metrics_so_far += artefact.metrics
-        self.run.settle_metrics(self.metrics_so_far, keep=lambda record: record.get("stage") not in self.finished)
+        self.run.set_metrics(name, artefact.metrics)
+        self.run.checkpoints.keep_last(name, 1)
         self.interruption.heed()
         return artefact.tree
 
@@ -126,8 +125,6 @@ class Worker:
         """A stage from where it stands to its end, and onto the shelf."""
         stage = planned.stage
         state, self.done = self._start(planned, inputs)
-        done_before = lambda record: record.get("stage") == stage.name and record.get("done", 0) <= self.done
-        self.run.settle_metrics(self.metrics_so_far, keep=done_before)
         self._set_running(stage)
         state = self._chunks(planned, inputs, state)
         return self._shelve(planned, state)
@@ -135,12 +132,21 @@ class Worker:
     def _start(self, planned: Planned, inputs: Inputs) -> tuple[Any, int]:
         """The state to go on from, and how many chunks are done."""
         stage = planned.stage
-        checkpoint = self.run.checkpoints.newest(stage.name, lambda about: self._accept(planned, about), self.report)
+        checkpoint = self.run.checkpoints.newest(stage.name, lambda about: self._accept(planned, about))
+        self._cut_metrics_back(stage, checkpoint)
         if checkpoint is None:
             return jax.jit(stage.begin)(inputs), 0
         done, total = checkpoint.done * stage.iterations, stage.chunks * stage.iterations
         self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
         return checkpoint.tree, checkpoint.done
+
+    def _cut_metrics_back(self, stage: Stage, checkpoint: Checkpoint | None) -> None:
+        """What was written after the checkpoint will be written again."""
+        done = checkpoint.done if checkpoint else 0
+        kept = self.run.metrics_until(stage.name, done)
+        self.run.set_metrics(stage.name, kept)
+        if checkpoint and checkpoint.about["metrics"] != checksum(kept):
+            self.report(f"{self.run.metrics(stage.name)}: lines are missing or were changed after they were written.")
 
     def _accept(self, planned: Planned, about: dict[str, Any]) -> Any:
         """What a checkpoint should look like; one that other code has made is refused."""
@@ -159,7 +165,7 @@ class Worker:
         stage = planned.stage
         go_on = jax.jit(stage.go_on)
         stored_at, stored_done = time.monotonic(), self.done
-        metrics, times = Journal(self.run.metrics), Journal(self.run.times)
+        metrics, times = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         with metrics, times, self.manner.progress.stage(stage.name, total, done, stage.steps) as advance:
             while self.done < stage.chunks:
@@ -196,21 +202,20 @@ class Worker:
     def _checkpoint(self, planned: Planned, state: Any) -> None:
         stage = planned.stage
         about = {"artefact": planned.artefact, "chunks": stage.chunks, "iterations": stage.iterations}
-        about["packages"] = versions()
+        about |= {"packages": versions(), "metrics": checksum(self.run.metrics(stage.name).read_bytes())}
         self.run.checkpoints.save(stage.name, self.done, state, about)
         self._set_running(stage)
 
     def _shelve(self, planned: Planned, state: Any) -> Artefact:
-        """A finished stage goes where all runs find it; of its checkpoints the last remains."""
+        """A finished stage goes where all runs find it."""
         stage = planned.stage
         about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": _now()}
         about |= {"settings": plain(stage.settings), "commit": commit(), "packages": versions()}
         about["seconds"] = round(self.run.seconds_of(stage.name), 1)
-        metrics = self.run.metrics.read_bytes().removeprefix(self.metrics_so_far)
+        metrics = self.run.metrics(stage.name).read_bytes()
         artefact = Artefact(jax.device_get(stage.outcome(state)), metrics, about)
         with self._timed("storing"):
             self.run.artefacts.keep(planned.artefact, artefact)
-            self.run.checkpoints.keep_last(stage.name, 1)
         self.run.log(f"{stage.name}: finished as {planned.artefact}")
         return artefact
 
@@ -233,7 +238,7 @@ class Worker:
 def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> dict[str, Any]:
     """What a chunk looked like, in the shortest digits that are still exact."""
     exact = lambda values: [float(str(value)) for value in np.atleast_1d(values)]
-    place = {"stage": stage.name, "done": done, "iteration": done * stage.iterations}
+    place = {"done": done, "iteration": done * stage.iterations}
     return place | plain({name: exact(values) for name, values in numbers.items()})
 
 

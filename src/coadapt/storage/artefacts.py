@@ -4,11 +4,14 @@ An artefact's name is a checksum of everything it depends on, so whoever asks fo
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, json_text, make_folder, read_bytes, write_bytes
+from coadapt.storage.files import Damaged, json_text, make_folder, remove_leftovers, write_bytes
+from coadapt.storage.journal import read_lines
+from coadapt.storage.lock import Busy, locked
 from coadapt.storage.sealed import checksum
 
 METRICS = "metrics.jsonl"
@@ -32,8 +35,10 @@ class Artefacts:
     def keep(self, name: str, artefact: Artefact) -> None:
         """Store an artefact; its manifest comes last, so what has one is complete."""
         folder = make_folder(self.folder / name)
-        write_bytes(folder / METRICS, artefact.metrics)
-        trees.save(folder / OUTCOME, artefact.tree, artefact.about | {"metrics": checksum(artefact.metrics)})
+        with suppress(Busy), locked(folder):  # if another run is storing it at this very moment, it is the same one
+            remove_leftovers(folder)
+            write_bytes(folder / METRICS, artefact.metrics)
+            trees.save(folder / OUTCOME, artefact.tree, artefact.about | {"metrics": checksum(artefact.metrics)})
 
     def has(self, name: str) -> bool:
         """Whether there seems to be one of this name."""
@@ -48,13 +53,18 @@ class Artefacts:
             return None
         try:
             about = trees.read_manifest(path)["about"]
-            metrics = read_bytes(self.folder / name / METRICS)
-            if checksum(metrics) != about.get("metrics"):
-                raise Damaged(f"{self.folder / name / METRICS} was changed after it was written")
-            return Artefact(trees.load(path, like), metrics, about)
+            return Artefact(trees.load(path, like), self._metrics(name, about, report), about)
         except Damaged as problem:
             report(f"{problem}; {name} cannot be used")
             return None
+
+    def _metrics(self, name: str, about: dict[str, Any], report: Callable[[str], None]) -> bytes:
+        """The lines of the metrics that can be read: no reason to throw an outcome away if some cannot."""
+        file = self.folder / name / METRICS
+        lines = list(read_lines(file))
+        if checksum(b"".join(line.data for line in lines)) != about.get("metrics"):
+            report(f"{file} is missing or was changed after it was written; what can be read of it is used")
+        return b"".join(line.data for line in lines if line.record is not None)
 
 
 def artefact_name(stage: str, **depends_on: Any) -> str:

@@ -1,7 +1,6 @@
 """Checkpoints of a run: the newest whole one counts, and a few before it are kept in case it comes to harm."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,29 +35,33 @@ class Checkpoints:
         for path in self._paths(stage)[number:]:
             trees.remove(path)
 
-    def standing(self, stage: str) -> dict[str, Any] | None:
-        """What is known of the newest checkpoint that seems whole, without reading it."""
-        for path in self._paths(stage):
-            with suppress(Damaged):
-                return trees.read_manifest(path)["about"]
-        return None
-
-    def newest(
-        self, stage: str, like: Callable[[dict[str, Any]], Any], report: Callable[[str], None]
-    ) -> Checkpoint | None:
-        """The newest checkpoint that is whole. What is damaged is reported and set aside.
-
-        `like(about)` says what the checkpoint's tree should look like, or refuses it.
-        """
-        self._remove_unfinished(stage, report)
-        for path in self._paths(stage):
+    def set_damaged_aside(self, report: Callable[[str], None]) -> None:
+        """Look at every checkpoint there is. What is damaged is reported and renamed, so that it is not met again."""
+        for file in sorted(self.folder.glob("*.safetensors")):
+            if not file.with_suffix(".json").exists():
+                report(
+                    f"{file.with_suffix('.json')} is missing; {file.name} cannot be used without it and is set aside"
+                )
+                self._set_aside(file.with_suffix(""))
+        for manifest in sorted(self.folder.glob("*.json")):
             try:
-                about = trees.read_manifest(path)["about"]
-                return Checkpoint(path, about["done"], trees.load(path, like(about)), about)
+                trees.check(manifest.with_suffix(""))
             except Damaged as problem:
                 report(f"{problem}; this checkpoint is set aside")
-                self._set_aside(path)
-        return None
+                self._set_aside(manifest.with_suffix(""))
+
+    def standing(self, stage: str) -> dict[str, Any] | None:
+        """What is known of the stage's newest checkpoint."""
+        paths = self._paths(stage)
+        return trees.read_manifest(paths[0])["about"] if paths else None
+
+    def newest(self, stage: str, like: Callable[[dict[str, Any]], Any]) -> Checkpoint | None:
+        """The stage's newest checkpoint. `like(about)` says what its tree should look like, or refuses it."""
+        about = self.standing(stage)
+        if about is None:
+            return None
+        path = self._paths(stage)[0]
+        return Checkpoint(path, about["done"], trees.load(path, like(about)), about)
 
     def _path(self, stage: str, done: int) -> Path:
         return self.folder / f"{stage}-{done:06d}"
@@ -66,15 +69,6 @@ class Checkpoints:
     def _paths(self, stage: str) -> list[Path]:
         """All that have a manifest, the newest first."""
         return sorted((file.with_suffix("") for file in self.folder.glob(f"{stage}-??????.json")), reverse=True)
-
-    def _remove_unfinished(self, stage: str, report: Callable[[str], None]) -> None:
-        """Arrays come before their manifest, so those without one were never finished, or have lost it."""
-        for file in self.folder.glob(f"{stage}-??????.safetensors"):
-            if not file.with_suffix(".json").exists():
-                report(
-                    f"{file.with_suffix('.json')} is missing; {file.name} cannot be used without it and is set aside"
-                )
-                self._set_aside(file.with_suffix(""))
 
     def _set_aside(self, path: Path) -> None:
         for file in (trees.manifest_file(path), trees.arrays_file(path)):

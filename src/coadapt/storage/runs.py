@@ -4,7 +4,7 @@
     config.json      the same configuration, for people
     provenance.json  versions and machine at its beginning
     state.json       how far it is
-    metrics.jsonl    what each chunk of work looked like; nothing in it depends on the clock
+    metrics/         what each chunk of work looked like, a file a stage; nothing in it depends on the clock
     times.jsonl      how long each chunk took, and when
     log.txt          what happened
     checkpoints/     where it goes on
@@ -60,9 +60,8 @@ class Run:
     def name(self) -> str:
         return self.folder.name
 
-    @property
-    def metrics(self) -> Path:
-        return self.folder / "metrics.jsonl"
+    def metrics(self, stage: str) -> Path:
+        return self.folder / "metrics" / f"{stage}.jsonl"
 
     @property
     def times(self) -> Path:
@@ -102,18 +101,24 @@ class Run:
         with suppress(StorageError):
             write_json(self.folder / "state.json", {"state": state} | details)
 
-    def settle_metrics(self, so_far: bytes, keep: Callable[[dict[str, Any]], bool]) -> None:
-        """Make the metrics begin with the lines given, followed by those of the file that are to be kept."""
-        kept = [line.data for line in read_lines(self.metrics) if line.record is not None and keep(line.record)]
-        wanted = so_far + b"".join(kept)
-        if not self.metrics.exists() or self.metrics.read_bytes() != wanted:
-            write_bytes(self.metrics, wanted)
+    def metrics_until(self, stage: str, done: int) -> bytes:
+        """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
+        lines = read_lines(self.metrics(stage))
+        return b"".join(line.data for line in lines if line.record is not None and line.record.get("done", 0) <= done)
+
+    def set_metrics(self, stage: str, lines: bytes) -> None:
+        """Let a stage's metrics be these lines."""
+        file = self.metrics(stage)
+        if not file.exists() or file.read_bytes() != lines:
+            make_folder(file.parent)
+            write_bytes(file, lines)
 
     def report_bad_metrics(self, report: Callable[[str], None]) -> None:
         """Name the lines that cannot be read. A last line without its end was cut off by a kill, and is no damage."""
-        for line in read_lines(self.metrics):
-            if line.record is None and line.data.endswith(b"\n"):
-                report(f"line {line.number} of {self.metrics} cannot be read and is left out: {line.data[:80]!r}")
+        for file in sorted((self.folder / "metrics").glob("*.jsonl")):
+            for line in read_lines(file):
+                if line.record is None and line.data.endswith(b"\n"):
+                    report(f"line {line.number} of {file} cannot be read and is left out: {line.data[:80]!r}")
 
 
 def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> Run:
@@ -161,14 +166,15 @@ def read(folder: Path) -> Run:
 
 
 def tidy(run: Run, report: Callable[[str], None]) -> None:
-    """Before a run goes on: away with half-written files, and the configuration back if it came to harm."""
-    for folder in (run.folder, run.folder / "checkpoints", run.results):
+    """Before a run goes on: away with half-written and damaged files, and the configuration back if it came to harm."""
+    for folder in (run.folder, run.folder / "checkpoints", run.folder / "metrics", run.results):
         remove_leftovers(folder)
     try:
         read_json(run.folder / "config.json")
     except Damaged as problem:
         report(f"{problem}; it is written again from {RECORD}")
         write_json(run.folder / "config.json", run.config)
+    run.checkpoints.set_damaged_aside(report)
 
 
 def free_name(folder: Path) -> Path:
@@ -222,8 +228,9 @@ def config_of(run: Run) -> Any:
 
 def last_metrics(run: Run) -> dict[str, dict[str, Any]]:
     """The last line of every stage."""
-    records = [line.record for line in read_lines(run.metrics) if line.record is not None and "stage" in line.record]
-    return {record["stage"]: record for record in records}
+    files = sorted((run.folder / "metrics").glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
+    records = {file.stem: [line.record for line in read_lines(file) if line.record is not None] for file in files}
+    return {stage: of_stage[-1] for stage, of_stage in records.items() if of_stage}
 
 
 def folders(root: Path) -> list[Path]:

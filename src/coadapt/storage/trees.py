@@ -48,6 +48,11 @@ def load(path: Path, like: Any, about: dict[str, Any] | None = None) -> Any:
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
+def check(path: Path) -> None:
+    """Refuse what is damaged, without making anything of it."""
+    _read_arrays(path, read_manifest(path))
+
+
 def read_manifest(path: Path) -> dict[str, Any]:
     """What is known of stored arrays without reading them."""
     manifest = read_sealed(manifest_file(path))

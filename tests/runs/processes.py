@@ -1,0 +1,62 @@
+"""The command as a process of its own, on a matrix game so small that starting it takes longer than running it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from coadapt.configs.data import plain
+from coadapt.experiments.matrix_game import FAST
+from coadapt.learning.ppo import PPOConfig
+from coadapt.learning.supervised import SupervisedConfig
+
+SMALL = replace(
+    FAST,
+    alphas=(0.1, 1.0),
+    seeds=(3,),
+    payoff=((1.0, -0.5), (-0.5, 1.0)),
+    max_steps=3,
+    sizes=replace(FAST.sizes, predictor_units=4, rl2_units=4, rl2_critic_units=4),
+    predictor=SupervisedConfig(iterations=160, games=4, steps=3, learning_rate=1e-2),
+    policy=PPOConfig(iterations=160, games=4, steps=3, epochs=1, learning_rate=1e-2),
+    rl2=PPOConfig(iterations=160, games=4, steps=3, epochs=1, learning_rate=1e-2),
+    curve_points=8,
+    curve_episodes=10,
+    episodes=80,
+    greedy_episodes=60,
+    batch=10,
+)
+STAGES = ("predictor", "policy", "rl2", "evaluation", "greedy_evaluation", "curves")
+CHUNKS = 8 * 3 + 8 + 6 + 8
+
+COMMAND = ("reproduce", "matrix-game", "--config", "small.json", "--checkpoint-every", "0")
+
+START = "from coadapt.cli import main; main()"
+
+
+def prepare(folder: Path) -> Path:
+    """A folder to work in, with the configuration file that the command wants."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "small.json").write_text(json.dumps(plain(SMALL)))
+    return folder
+
+
+def environment(cache: Path) -> dict[str, str]:
+    """The processes share what they compile, and leave the user's own cache alone."""
+    return os.environ | {"XDG_CACHE_HOME": str(cache), "PYTHONWARNINGS": "error"}
+
+
+def begin(*arguments: str, folder: Path, cache: Path, before: str = "") -> subprocess.Popen:
+    """Start the command; `before` is Python to run first, such as an accident that is waiting to happen."""
+    command = [sys.executable, "-c", before + "\n" + START, *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment(cache), **pipes)
+
+
+def run(*arguments: str, folder: Path, cache: Path, before: str = "") -> subprocess.CompletedProcess:
+    """The same, and wait for it."""
+    process = begin(*arguments, folder=folder, cache=cache, before=before)
+    out, err = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)

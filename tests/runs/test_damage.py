@@ -1,0 +1,163 @@
+"""Whatever happens to a file, it is noticed and named; the newest good checkpoint is used, and no result is ever wrong."""
+
+import json
+import random
+import shutil
+
+import pytest
+
+from coadapt.experiments.working import Worker
+from coadapt.interruption import Interrupted
+from coadapt.storage.files import StorageError
+from tests.runs.toy import ToyConfig, bits, run_toy
+
+CASES = 240
+DAMAGES = ("truncated", "bit flipped", "missing")
+FILES = ("run/run.json", "run/config.json", "run/checkpoints/*.json", "run/checkpoints/*.safetensors") + (
+    "artefacts/*/outcome.json",
+    "artefacts/*/outcome.safetensors",
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    run_toy(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A run in the middle of its second stage, with three checkpoints of it and the artefact of the first."""
+    root = tmp_path_factory.mktemp("stopped")
+    checkpoint = Worker._checkpoint
+
+    def stopping(self, planned, state):
+        checkpoint(self, planned, state)
+        if planned.stage.name == "second" and self.done == 3:
+            self.interruption.signal = 2
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted):
+        patch.setattr(Worker, "_checkpoint", stopping)
+        run_toy(root / "run")
+    assert len(list((root / "run/checkpoints").glob("second-*.json"))) == 3
+    return root
+
+
+def harm(path, damage, chance):
+    if damage == "missing":
+        path.unlink()
+        return
+    data = bytearray(path.read_bytes())
+    if damage == "truncated":
+        del data[chance.randrange(len(data)) :]
+    else:
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+
+
+def same_json(one, other):
+    try:
+        return json.loads(one.read_bytes()) == json.loads(other.read_bytes())
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("number", range(CASES))
+def test_damage_is_named_and_never_changes_a_result(whole, stopped, tmp_path, number):
+    chance = random.Random(number)
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    pattern, damage = FILES[number % len(FILES)], DAMAGES[number // len(FILES) % len(DAMAGES)]
+    file = chance.choice(sorted(tmp_path.glob(pattern)))
+    original = stopped / file.relative_to(tmp_path)
+    harm(file, damage, chance)
+    try:
+        heard = run_toy(tmp_path / "run")
+    except StorageError as problem:
+        assert file.name in str(problem)
+        assert file.name in ("run.json", "config.json")  # without these two nobody can say what should be run
+        return
+    if not (file.name == "config.json" and same_json(file, original)):  # 1e-5 for 1E-5 is no damage
+        assert any(file.name in line for line in heard)
+    expected = bits(whole)
+    if file.stem == "first-000004":  # of a finished stage, and set aside
+        del expected["run/checkpoints/first-000004.safetensors"]
+    assert bits(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("kind", ["json", "safetensors"])
+def test_the_newest_good_checkpoint_is_used(whole, stopped, tmp_path, kind, damage):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    for done in (3, 2):
+        harm(tmp_path / f"run/checkpoints/second-00000{done}.{kind}", damage, random.Random(0))
+    heard = run_toy(tmp_path / "run")
+    assert [line for line in heard if "second-000003" in line]
+    assert [line for line in heard if "second-000002" in line]
+    assert "second: going on after 5 of 20 iterations." in heard
+    assert list((tmp_path / "run/checkpoints").glob("*.damaged"))
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_with_no_good_checkpoint_left_the_stage_begins_anew(whole, stopped, tmp_path):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    for file in (tmp_path / "run/checkpoints").glob("second-*.safetensors"):
+        file.write_bytes(b"")
+    heard = run_toy(tmp_path / "run")
+    assert sum("0 bytes" in line for line in heard) == 3
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_a_lost_artefact_comes_back_from_the_last_checkpoint_without_training(stopped, tmp_path):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    shutil.rmtree(tmp_path / "artefacts")
+    heard = run_toy(tmp_path / "run")
+    assert "first: going on after 20 of 20 iterations." in heard
+
+
+@pytest.mark.parametrize("line", [b"{not json\n", b"\xff\xfe\n", b"[1, 2]\n", b"\n"])
+def test_a_bad_metrics_line_is_reported_and_does_not_stop_the_run(whole, stopped, tmp_path, line):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    files = [tmp_path / f"run/metrics/{stage}.jsonl" for stage in ("first", "second")]
+    for file in files:
+        lines = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(b"".join([*lines[:2], line, *lines[2:]]))
+    heard = run_toy(tmp_path / "run")
+    for file in files:
+        assert any(f"line 3 of {file} cannot be read" in text for text in heard)
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_a_metrics_line_that_is_lost_is_reported_and_that_of_a_finished_stage_comes_back(whole, stopped, tmp_path):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    first, second = (tmp_path / f"run/metrics/{stage}.jsonl" for stage in ("first", "second"))
+    for file in (first, second):
+        file.write_bytes(file.read_bytes().split(b"\n", 1)[1])
+    heard = run_toy(tmp_path / "run")
+    assert f"{second}: lines are missing or were changed after they were written." in heard
+    assert first.read_bytes() == (whole / "metrics/first.jsonl").read_bytes()
+    assert second.read_bytes() == (whole / "metrics/second.jsonl").read_bytes().split(b"\n", 1)[1]
+
+
+def test_a_line_that_was_cut_off_by_a_kill_is_no_damage(whole, stopped, tmp_path):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    with (tmp_path / "run/metrics/second.jsonl").open("ab") as file:
+        file.write(b'{"do')
+    assert not any("metrics" in line for line in run_toy(tmp_path / "run"))
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_half_written_files_are_swept_up(stopped, tmp_path):
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped / name, tmp_path / name)
+    for place in ("run", "run/checkpoints"):
+        (tmp_path / place / ".something.99999.part").write_bytes(b"half")
+    run_toy(tmp_path / "run", ToyConfig())
+    assert not list(tmp_path.rglob("*.part"))

@@ -1,0 +1,287 @@
+"""A run that is stopped goes on with the same bits; what is finished is shared; what has changed is refused or forked."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from coadapt.agents.rl2 import RL2
+from coadapt.encounters import meet, play
+from coadapt.experiments.running import Changed
+from coadapt.experiments.working import Diverged, Worker
+from coadapt.games.matrix import MatrixGame, full_view
+from coadapt.interruption import Interrupted
+from coadapt.partners.dirichlet import DirichletPartners
+from coadapt.storage import runs, trees
+from coadapt.storage.files import Foreign
+from tests.runs.toy import TOY, ToyConfig, bits, run_toy
+
+CHUNKS = 3 * ToyConfig().points
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nothing happened to."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    run_toy(folder)
+    return folder
+
+
+@pytest.fixture
+def stop_after(monkeypatch):
+    """Interrupt the run after so many chunks, as Ctrl-C would."""
+
+    def stop(chunks):
+        left = [chunks]
+        checkpoint = Worker._checkpoint
+
+        def stopping(self, planned, state):
+            checkpoint(self, planned, state)
+            left[0] -= 1
+            if left[0] == 0:
+                self.interruption.signal = 2
+
+        monkeypatch.setattr(Worker, "_checkpoint", stopping)
+
+    return stop
+
+
+def metrics(folder):
+    files = [folder / f"metrics/{stage}.jsonl" for stage in ("first", "second", "look")]
+    return [json.loads(line) for file in files if file.exists() for line in file.read_text().splitlines()]
+
+
+def test_a_run_is_a_folder(whole):
+    assert {path.name for path in whole.iterdir()} == {
+        *("run.json", "config.json", "provenance.json", "state.json", "metrics", "times.jsonl", "log.txt"),
+        *("lock", "checkpoints", "results"),
+    }
+    assert json.loads((whole / "config.json").read_text()) == {
+        "stride": 1.0,
+        "pull": 0.5,
+        "iterations": 20,
+        "points": 4,
+        "patience": 0,
+    }
+
+
+def test_metrics_have_one_line_a_chunk_and_no_clock(whole):
+    lines = metrics(whole)
+    assert [(line["done"], line["iteration"]) for line in lines[:5]] == [(1, 5), (2, 10), (3, 15), (4, 20), (1, 5)]
+    assert len(lines) == CHUNKS
+    assert set(lines[0]) == {"done", "iteration", "place", "loss"}
+    assert len(lines[0]["place"]) == 3
+
+
+@pytest.mark.parametrize("chunks", range(1, CHUNKS))
+def test_stopped_anywhere_it_goes_on_with_the_same_bits(whole, tmp_path, stop_after, chunks):
+    folder = tmp_path / "run"
+    stop_after(chunks)
+    with pytest.raises(Interrupted):
+        run_toy(folder)
+    assert len(metrics(folder)) == chunks
+    assert runs.glance(folder).state == "interrupted"
+    assert runs.glance(folder).progress == pytest.approx(chunks / CHUNKS, abs=1e-4)
+    run_toy(folder)
+    assert bits(folder) == bits(whole)
+    assert runs.glance(folder).state == "finished"
+
+
+def test_stopped_after_every_chunk_it_still_ends_the_same(whole, tmp_path, stop_after):
+    folder = tmp_path / "run"
+    for _ in range(CHUNKS):
+        stop_after(1)
+        with pytest.raises(Interrupted):
+            run_toy(folder)
+    run_toy(folder)
+    assert bits(folder) == bits(whole)
+
+
+def test_what_is_finished_is_not_made_twice_and_said_so(whole, tmp_path):
+    shutil.copytree(whole.parent / "artefacts", tmp_path / "artefacts")
+    heard = run_toy(tmp_path / "other")
+    assert [line.split(":")[0] for line in heard] == ["first", "second", "look"]
+    assert all("reusing" in line for line in heard)
+    assert metrics(tmp_path / "other") == metrics(whole)
+
+
+def test_only_what_depends_on_a_change_is_made_again(whole, tmp_path):
+    shutil.copytree(whole.parent / "artefacts", tmp_path / "artefacts")
+    heard = run_toy(tmp_path / "other", ToyConfig(pull=0.25))
+    assert [line.split(",")[0] for line in heard if "reusing" in line] == [f"first: reusing {first_artefact(whole)}"]
+    assert metrics(tmp_path / "other")[:4] == metrics(whole)[:4]
+    assert metrics(tmp_path / "other")[4:] != metrics(whole)[4:]
+
+
+def first_artefact(folder):
+    (path,) = (folder.parent / "artefacts").glob("first-*")
+    return path.name
+
+
+def test_fresh_makes_everything_again_and_keeps_the_earlier_run(whole, tmp_path):
+    for name in ("run", "artefacts"):
+        shutil.copytree(whole.parent / name, tmp_path / name)
+    before = (tmp_path / "run/run.json").read_text()
+    heard = run_toy(tmp_path / "run", fresh=True)
+    assert not any("reusing" in line for line in heard)
+    assert (tmp_path / "run-2/run.json").read_text() == before
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_a_fresh_run_that_was_stopped_reuses_only_what_it_made_itself(whole, tmp_path, stop_after):
+    shutil.copytree(whole.parent / "artefacts", tmp_path / "artefacts")
+    stop_after(6)  # in the middle of the second stage
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run", fresh=True)
+    heard = run_toy(tmp_path / "run")
+    assert [line.split(":")[0] for line in heard if "reusing" in line] == ["first"]
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_a_changed_configuration_is_refused_by_field(tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    with pytest.raises(Changed, match=r"pull was 0\.5 and is 0\.25, points was 4 and is 2; .* --fork"):
+        run_toy(tmp_path / "run", ToyConfig(pull=0.25, points=2))
+    run_toy(tmp_path / "run")
+
+
+def test_a_configuration_edited_in_the_folder_is_refused_by_field(tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    config = tmp_path / "run/config.json"
+    config.write_text(config.read_text().replace("0.5", "0.25"))
+    with pytest.raises(Changed, match=r"config\.json was changed since it began: pull was 0\.5 and is 0\.25"):
+        run_toy(tmp_path / "run")
+
+
+def test_a_run_of_something_else_is_refused(whole):
+    other = replace(TOY, name="another")
+    with pytest.raises(Foreign, match="is a run of toy, not of another"):
+        from coadapt.experiments.running import carry_out
+
+        carry_out(other, ToyConfig(), whole)
+
+
+def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(Foreign, match=r"holds thesis\.tex but no run\.json"):
+        run_toy(tmp_path)
+
+
+def test_a_fork_goes_on_from_the_checkpoint_under_other_settings(whole, tmp_path, stop_after):
+    """With another pull the second walk starts where the first settings had led it by its second chunk."""
+    stop_after(6)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    heard = run_toy(tmp_path / "run", ToyConfig(stride=1.0, pull=0.25), fork=True)
+    assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
+    assert metrics(tmp_path / "run-2")[:6] == metrics(whole)[:6]
+    assert len(metrics(tmp_path / "run-2")) == CHUNKS
+    forked, straight = runs.read(tmp_path / "run-2"), tmp_path / "straight"
+    assert forked.parent == runs.read(tmp_path / "run").id
+    run_toy(straight, ToyConfig(pull=0.25))
+    shelves = sorted(path.name for path in (tmp_path / "artefacts").glob("second-*"))
+    assert len(shelves) == 2  # what was forked is not taken for what was trained from the start
+    run_toy(tmp_path / "run")
+    assert metrics(tmp_path / "run") == metrics(whole)
+
+
+def test_a_fork_that_does_not_concern_the_stage_it_is_in_is_the_same_stage(whole, tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
+    assert first_artefact(tmp_path / "run") == first_artefact(whole)
+
+
+def test_a_fork_of_a_fork_keeps_its_history(tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    stop_after(4)
+    with pytest.raises(Interrupted):  # the first stage is finished under other settings, the second begun
+        run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    heard = run_toy(tmp_path / "run-2", ToyConfig(stride=2.0, pull=0.1), fork=True)
+    assert any(line.startswith("first: reusing") for line in heard)
+    assert runs.read(tmp_path / "run-2-2").origins["first"] == runs.read(tmp_path / "run-2").origins["first"]
+    assert len(metrics(tmp_path / "run-2-2")) == CHUNKS
+
+
+def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    with pytest.raises(Foreign, match="chunks of 5 iterations cannot go on in chunks of 10"):
+        run_toy(tmp_path / "run", ToyConfig(points=2), fork=True)
+    assert not (tmp_path / "run-2").exists()
+
+
+def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
+    with pytest.raises(Foreign, match="the code that makes first has changed since its checkpoint; --fork"):
+        run_toy(tmp_path / "run")
+    run_toy(tmp_path / "run", fork=True)
+    assert len(metrics(tmp_path / "run-2")) == CHUNKS
+
+
+def test_a_loss_that_is_no_number_stops_the_run_at_its_last_good_checkpoint(tmp_path, stop_after, monkeypatch):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    monkeypatch.undo()
+    with pytest.raises(Diverged) as stop:
+        run_toy(tmp_path / "run", ToyConfig(stride=1e30), fork=True)
+    assert str(stop.value) == (
+        "loss of first is inf after 15 iterations (walker 0); the last good checkpoint, of iteration 10, is kept; "
+        "look at stride"
+    )
+    seen = runs.glance(tmp_path / "run-2")
+    assert (seen.state, seen.note) == ("failed", str(stop.value))
+    assert [path.name for path in (tmp_path / "run-2/checkpoints").glob("*.json")] == ["first-000002.json"]
+    assert metrics(tmp_path / "run-2")[-1]["loss"] == [None] * 3  # as far as it came, to look at
+
+
+def test_games_in_flight_go_on_where_they_were(tmp_path, key):
+    """Seventeen steps of ten-step games with a recurrent player: stored after eight and loaded, they end the same."""
+    game = MatrixGame()
+    agent = RL2(jax.random.key(1), full_view, inputs=12, units=4, hidden=(4,), actions=5)
+    partners = DirichletPartners(jnp.full(5, 0.3)).draw(jax.random.key(2), 6)
+
+    def on(meetings, partners, steps):
+        go = lambda meeting, partner: play(meeting, game, (agent, partner), steps)
+        return jax.vmap(go)(meetings, partners)
+
+    meetings = jax.vmap(lambda k, partner: meet(k, game, (agent, partner)))(jax.random.split(key, 6), partners.players)
+    meetings, _ = on(meetings, partners.players, 8)
+    trees.save(tmp_path / "in_flight", {"meetings": meetings, "partners": partners}, {})
+    like = jax.eval_shape(lambda: {"meetings": meetings, "partners": partners})
+    stored = trees.load(tmp_path / "in_flight", like)
+    uninterrupted, _ = on(meetings, partners.players, 9)
+    resumed, _ = on(stored["meetings"], stored["partners"].players, 9)
+    for one, other in zip(jax.tree.leaves(uninterrupted), jax.tree.leaves(resumed), strict=True):
+        assert numbers(one) == numbers(other)
+
+
+def numbers(leaf):
+    return (jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf).tolist()
+
+
+def test_every_reference_to_a_stage_is_by_all_it_depends_on(tmp_path, monkeypatch):
+    """The same configuration under other code has other names; comments and docstrings make no difference."""
+    from coadapt.experiments.planning import plan
+
+    names = lambda config: [each.artefact for each in plan(TOY, config, {})]
+    before = names(ToyConfig())
+    assert names(ToyConfig(pull=0.1))[0] == before[0]
+    assert all(a != b for a, b in zip(names(ToyConfig(pull=0.1))[1:], before[1:], strict=True))
+    monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
+    assert all(a != b for a, b in zip(names(ToyConfig()), before, strict=True))

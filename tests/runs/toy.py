@@ -1,0 +1,151 @@
+"""An experiment that takes no time: two random walks, the second drawn to where the first ended, and a look at both.
+
+Everything about running, storing and going on is the same as for a real one. As a script it is a process to send signals
+to: python -m tests.runs.toy FOLDER [PATIENCE]
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.evaluation.tables import Table
+from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.running import carry_out
+from coadapt.experiments.stages import Inputs, Learner, Stage, measuring_stage, training_stage
+from coadapt.experiments.working import Manner
+from coadapt.storage.files import write_json
+
+WALKERS = 3
+
+
+@dataclass(frozen=True)
+class ToyConfig:
+    """`stride` concerns the first walk alone, `pull` the second; `patience` is how much is computed for nothing."""
+
+    stride: float = 1.0
+    pull: float = 0.5
+    iterations: int = 20
+    points: int = 4
+    patience: int = 0
+
+    def __post_init__(self):
+        if not self.stride > 0:
+            raise ValueError(f"stride must be positive, not {self.stride}")
+
+
+class Walk(NamedTuple):
+    key: Any
+    place: Any
+    memory: dict[str, Any]  # as an optimiser or a player would have
+
+
+class WalkInfo(NamedTuple):
+    place: Any
+    loss: Any
+
+
+def _wait(patience: int):
+    """Some work that the compiler cannot leave out, and whose result is zero."""
+    return 0 * jax.lax.fori_loop(0, patience, lambda _, x: jnp.sin(x + 1), jnp.float32(0))
+
+
+def walker(stride: float, iterations: int, patience: int) -> Learner:
+    def start(key):
+        return Walk(key, jnp.float32(0), {"steps": jnp.int32(0), "longest": jnp.float32(0)})
+
+    def chunk(walk: Walk, home: Any, iterations: int):
+        def step(walk: Walk, _):
+            key, now = jax.random.split(walk.key)
+            move = stride * jax.random.normal(now) + 0.1 * (home - walk.place) + _wait(patience)
+            memory = {"steps": walk.memory["steps"] + 1, "longest": jnp.maximum(walk.memory["longest"], jnp.abs(move))}
+            return Walk(key, walk.place + move, memory), WalkInfo(walk.place + move, move**2)
+
+        return jax.lax.scan(step, walk, length=iterations)
+
+    return Learner(start, chunk, lambda walk: {"place": walk.place}, iterations, steps_per_iteration=1)
+
+
+@cache  # the same stages for the same configuration, so that nothing is compiled twice in one process
+def stages(config: ToyConfig) -> list[Stage]:
+    keys = jax.random.split(jax.random.key(7), WALKERS)
+    names = tuple(f"walker {number}" for number in range(WALKERS))
+    more: dict[str, Any] = {"replicates": names, "remedy": "look at stride"}
+    settings = {"stride": config.stride, "iterations": config.iterations, "points": config.points}
+    learner = walker(config.stride, config.iterations, config.patience)
+
+    def to_where_it_ended(inputs: Inputs):
+        return config.pull * inputs["first"].networks["place"][-1]
+
+    def look(inputs: Inputs, part: Any):
+        places = [inputs[name].networks["place"][part] for name in ("first", "second")]
+        return jnp.stack(places), {"distance": jnp.abs(places[0] - places[1])}
+
+    return [
+        training_stage("first", __name__, settings, learner, keys, lambda _: jnp.zeros(WALKERS), config.points, **more),
+        training_stage(
+            "second",
+            __name__,
+            settings | {"pull": config.pull},
+            learner,
+            keys,
+            to_where_it_ended,
+            config.points,
+            needs=("first",),
+            **more,
+        ),
+        measuring_stage("look", __name__, {"points": config.points}, look, config.points, ("first", "second"), **more),
+    ]
+
+
+def report(config: ToyConfig, outcomes: Inputs, folder: Path) -> Report:
+    places = outcomes["look"].tolist()
+    write_json(folder / "summary.json", {"places": places})
+    last = places[-1][0][0]
+    return Report([Table("Places", ["", "first"], [["walker 0", f"{last:.2f}"]])], {"first place": last}, "Look around.")
+
+
+TOY = Experiment("toy", ToyConfig, stages, report)
+
+
+class Listener:
+    """Hears all that is said."""
+
+    def __init__(self):
+        from coadapt.progress import Silent
+
+        self.heard: list[str] = []
+        self.stage = Silent().stage
+
+    def say(self, text: str) -> None:
+        self.heard.append(text)
+
+
+def run_toy(folder: Path, config: ToyConfig | None = None, **manner: Any) -> list[str]:
+    """Carry it out with a checkpoint after every chunk; what was said."""
+    listener = Listener()
+    carry_out(TOY, config or ToyConfig(), folder, Manner(progress=listener, checkpoint_every=0, **manner))
+    return listener.heard
+
+
+def bits(folder: Path) -> dict[str, bytes]:
+    """All of a run that must not depend on how often it was stopped: final states, outcomes, metrics, results."""
+    files = [*(folder / "checkpoints").glob("*.safetensors"), *(folder / "metrics").iterdir()]
+    files += [folder / "results/summary.json"]
+    shelf = folder.parent / "artefacts"
+    files += [*shelf.glob("*/outcome.safetensors"), *shelf.glob("*/metrics.jsonl")]
+    return {str(file.relative_to(folder.parent)): file.read_bytes() for file in files if "damaged" not in file.name}
+
+
+if __name__ == "__main__":
+    from coadapt.cli.answers import stops_explained
+    from coadapt.progress import Lines
+
+    with stops_explained(Path(sys.argv[1])):
+        config = ToyConfig(**json.loads(sys.argv[2]) if len(sys.argv) > 2 else {})
+        carry_out(TOY, config, Path(sys.argv[1]), Manner(Lines(seconds_between=0), checkpoint_every=0))
