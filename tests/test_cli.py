@@ -13,11 +13,39 @@ def coadapt(*arguments, folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("reproduce", "--help"), (*MATRIX_GAME, "--help")])
-def test_help_teaches(tmp_path, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("--help",), "matrix-game"),
+        (("reproduce", "--help"), "matrix-game"),
+        ((*MATRIX_GAME, "--help"), "Ctrl-C"),
+        (("resume", "--help"), "coadapt resume matrix_game --fork"),
+        (("runs", "--help"), "compare"),
+    ],
+)
+def test_help_teaches(tmp_path, arguments, word):
     answer = coadapt(*arguments, folder=tmp_path)
     assert answer.returncode == 0
-    assert "matrix-game" in answer.stdout
+    assert word in " ".join(answer.stdout.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("resume", "nothing"), "there is no run in runs/nothing: it has no run.json."),
+        (("runs", "show", "nothing"), "there is no run in runs/nothing: it has no run.json."),
+        (("runs", "compare", "a", "b"), "there is no run in runs/a: it has no run.json."),
+    ],
+)
+def test_a_run_that_is_not_there_is_a_mistake(tmp_path, arguments, sentence):
+    answer = coadapt(*arguments, folder=tmp_path)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"coadapt: {sentence}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_runs_the_list_says_how_to_start_one(tmp_path):
+    answer = coadapt("runs", folder=tmp_path)
+    assert answer.stdout == "There are no runs in runs yet. Start one with: coadapt reproduce matrix-game\n"
 
 
 def test_version_names_what_numbers_depend_on(tmp_path):
@@ -36,19 +64,25 @@ TABLES = {
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--alphas", "0"), "alpha must be a number from 1e-06 to 1e+06, not 0.0."),
-        (("--alphas", "-1"), "alpha must be a number from 1e-06 to 1e+06, not -1.0."),
-        (("--alphas", "nan"), "alpha must be a number from 1e-06 to 1e+06, not nan."),
-        (("--seeds", "0"), "at least one seed is needed."),
-        (("--seeds", "-3"), "at least one seed is needed."),
-        (("--seeds", "1000000000"), "at most 1000 seeds fit into one program, not 1000000000."),
+        (("--alphas", "0"), "alphas must hold numbers from 1e-06 to 1e+06, not 0.0."),
+        (("--alphas", "-1"), "alphas must hold numbers from 1e-06 to 1e+06, not -1.0."),
+        (("--alphas", "nan"), "alphas must hold numbers from 1e-06 to 1e+06, not nan."),
+        (("--seeds", "0"), "seeds must be a whole number from 1 to 1000, not 0."),
+        (("--seeds", "-3"), "seeds must be a whole number from 1 to 1000, not -3."),
+        (("--seeds", "1000000000"), "seeds must be a whole number from 1 to 1000, not 1000000000."),
         (("--preset", "slow"), "there is no preset 'slow'; choose one of: fast, paper."),
-        (("--payoff", "nan.json"), "the payoff table must hold finite numbers only."),
-        (("--payoff", "huge.json"), "the payoff table must hold finite numbers only."),
-        (("--payoff", "ragged.json"), "the payoff table's rows must be of one length, not [2, 1]."),
+        (("--payoff", "nan.json"), "payoff must hold finite numbers only, not nan."),
+        (("--payoff", "huge.json"), "payoff must hold finite numbers only, not a number of far too many digits."),
+        (("--payoff", "ragged.json"), "payoff must have rows of one length, not [2, 1]."),
         (("--payoff", "words.json"), "words.json is not JSON: Expecting value: line 1 column 1 (char 0)."),
         (("--payoff", "missing.json"), "cannot read missing.json: No such file or directory."),
-        (("--out", "file/below"), "cannot write to the output folder file/below: Not a directory."),
+        (("--run", "file/below"), "cannot write to the folder file/below: Not a directory."),
+        (("--set", "policy.discount=7"), "policy.discount must be a number from 0 to 1, not 7.0."),
+        (("--config", "words.json"), "words.json is not JSON: Expecting value: line 1 column 1 (char 0)."),
+        (("--config", "ragged.json"), "the configuration must be an object with named fields, not [[1, 2], [3]]."),
+        (("--checkpoint-every", "-1"), "checkpoint-every must be a number from 0 to 1e+06, not -1.0."),
+        (("--track", "paper"), "there is no tracker 'paper'; choose one of: tensorboard, wandb."),
+        (("--fresh", "--fork"), "--fresh makes everything again and --fork goes on from a checkpoint; choose one."),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments, sentence):
@@ -64,8 +98,8 @@ def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments,
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--methods",), "name at least one method of: predictor, policy, rl2."),
-        (("--methods", "sarsa"), "there is no method 'sarsa'; choose one of: predictor, policy, rl2."),
+        (("--methods",), "methods must be some of predictor, policy, rl2, each named once, not []."),
+        (("--methods", "sarsa"), "methods must be some of predictor, policy, rl2, each named once, not ['sarsa']."),
     ],
 )
 def test_a_search_for_nothing_is_a_mistake(tmp_path, arguments, sentence):

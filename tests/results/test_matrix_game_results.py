@@ -8,7 +8,7 @@ import pytest
 
 from coadapt.configs.data import plain
 from coadapt.evaluation.statistics import over_seeds
-from coadapt.experiments.matrix_game import FAST, tuning
+from coadapt.experiments.matrix_game import FAST, search
 from coadapt.oracles.matrix import ceilings
 
 FOLDER = Path(__file__).parents[2] / "results" / "matrix_game"
@@ -30,7 +30,7 @@ def test_they_come_from_the_fast_preset_and_a_clean_commit():
 def test_five_seeds_of_enough_fresh_episodes():
     assert {row["seed"] for row in SUMMARY["rows"]} == {0, 1, 2, 3, 4}
     assert min(row["episodes"] for row in SUMMARY["rows"]) >= 100_000
-    assert not {*tuning.FIRST_SEEDS, *tuning.FINAL_SEEDS} & set(FAST.seeds)
+    assert not {*search.FIRST_SEEDS, *search.FINAL_SEEDS} & set(FAST.seeds)
 
 
 @pytest.mark.parametrize("alpha", FAST.alphas)

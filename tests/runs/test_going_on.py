@@ -1,4 +1,4 @@
-"""A run that is stopped goes on with the same bits; what is finished is shared; what has changed is refused or forked."""
+"""A run that is stopped goes on with the same bits; what is finished is shared; what has changed is refused."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import pytest
 
 from coadapt.agents.rl2 import RL2
 from coadapt.encounters import meet, play
-from coadapt.experiments.running import Changed
+from coadapt.experiments.running import Changed, carry_out
 from coadapt.experiments.working import Diverged, Worker
 from coadapt.games.matrix import MatrixGame, full_view
 from coadapt.interruption import Interrupted
@@ -163,8 +163,6 @@ def test_a_configuration_edited_in_the_folder_is_refused_by_field(tmp_path, stop
 def test_a_run_of_something_else_is_refused(whole):
     other = replace(TOY, name="another")
     with pytest.raises(Foreign, match="is a run of toy, not of another"):
-        from coadapt.experiments.running import carry_out
-
         carry_out(other, ToyConfig(), whole)
 
 

@@ -40,7 +40,7 @@ def stage_of(folder):
 
 
 def test_killed_at_random_moments_of_every_stage(whole, cache, tmp_path):
-    """Every kill waits for some chunks and then for a random moment, so all stages are hit, in the middle of anything."""
+    """Every kill waits for some chunks and then a random while, so all stages are hit, in the middle of anything."""
     folder, chance = prepare(tmp_path / "work"), random.Random(2021)
     killed_in = []
     for kill in range(KILLS):
@@ -81,7 +81,10 @@ def watched(name, file_of):
         return really(*arguments)
     setattr(os, name, instead)
 
-watched({call!r}, lambda first, *_: str(Path("/proc/self/fd", str(first)).readlink() if isinstance(first, int) else first))
+def file_of(first, *_):
+    return str(Path("/proc/self/fd", str(first)).readlink() if isinstance(first, int) else first)
+
+watched({call!r}, file_of)
 """
 
 # Where it is killed: before the call of this name that concerns such a file, or when half of it is written.

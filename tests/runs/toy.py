@@ -1,7 +1,7 @@
 """An experiment that takes no time: two random walks, the second drawn to where the first ended, and a look at both.
 
-Everything about running, storing and going on is the same as for a real one. As a script it is a process to send signals
-to: python -m tests.runs.toy FOLDER [PATIENCE]
+Everything about running, storing and going on is the same as for a real one. As a script it is a process to send
+signals to: python -m tests.runs.toy FOLDER CONFIG
 """
 
 import json
@@ -107,7 +107,9 @@ def report(config: ToyConfig, outcomes: Inputs, folder: Path) -> Report:
     places = outcomes["look"].tolist()
     write_json(folder / "summary.json", {"places": places})
     last = places[-1][0][0]
-    return Report([Table("Places", ["", "first"], [["walker 0", f"{last:.2f}"]])], {"first place": last}, "Look around.")
+    return Report(
+        [Table("Places", ["", "first"], [["walker 0", f"{last:.2f}"]])], {"first place": last}, "Look around."
+    )
 
 
 TOY = Experiment("toy", ToyConfig, stages, report)

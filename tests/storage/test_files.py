@@ -1,46 +1,61 @@
-import json
-from dataclasses import dataclass
-
-import numpy as np
 import pytest
-from coadapt.storage.results import make_folder, provenance, write_json, write_text
 
-
-@dataclass(frozen=True)
-class Inner:
-    sizes: tuple[int, ...] = (1, 2)
-
-
-@dataclass(frozen=True)
-class Outer:
-    inner: Inner
-    rate: float = 0.5
-
-
-def test_json_of_nested_dataclasses_arrays_and_missing_numbers(tmp_path):
-    write_json(tmp_path / "a.json", {"config": Outer(Inner()), "numbers": np.array([1.5, np.nan]), "n": np.int32(3)})
-    assert json.loads((tmp_path / "a.json").read_text()) == {
-        "config": {"inner": {"sizes": [1, 2]}, "rate": 0.5},
-        "numbers": [1.5, None],
-        "n": 3,
-    }
+from coadapt.storage.files import CannotWrite, Damaged, make_folder, read_json, write_json, write_text
+from coadapt.storage.provenance import provenance
+from coadapt.storage.sealed import read_sealed, write_sealed
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path):
     write_text(tmp_path / "a.txt", "old")
     with pytest.raises(TypeError):
         write_json(tmp_path / "a.txt", {"no": object()})
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "a.txt", {"no": float("nan")})
     assert (tmp_path / "a.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_a_folder_that_cannot_be_made_is_explained(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match=r"cannot write to the output folder .*file/below: Not a directory"):
+    with pytest.raises(CannotWrite, match=r"cannot write to the folder .*file/below: Not a directory"):
         make_folder(tmp_path / "file" / "below")
 
 
 def test_making_a_folder_leaves_nothing_in_it(tmp_path):
     assert list(make_folder(tmp_path / "new" / "folder").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1', "\x00", "[" * 100_000, "nonsense"])
+def test_what_is_not_json_is_damaged_and_named(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(Damaged, match=r"a\.json is not readable as JSON"):
+        read_json(tmp_path / "a.json")
+
+
+def test_what_is_not_there_or_not_readable_is_damaged_and_named(tmp_path):
+    with pytest.raises(Damaged, match=r"a\.json is missing"):
+        read_json(tmp_path / "a.json")
+    with pytest.raises(Damaged, match="cannot be read: Is a directory"):
+        read_json(tmp_path)
+
+
+def test_a_seal_breaks_at_any_change(tmp_path):
+    file = tmp_path / "a.json"
+    write_sealed(file, {"name": "x", "number": 0.1, "list": [1, 2]})
+    assert read_sealed(file) == {"name": "x", "number": 0.1, "list": [1, 2]}
+    written = file.read_text()
+    for changed in (
+        written.replace("0.1", "0.2"),
+        written.replace('"x"', '"y"'),
+        written.replace(" ", "  ", 1),
+        written.replace('"list"', '"lisp"'),
+        written + "\n",
+        "{}",
+        "[]",
+    ):
+        file.write_text(changed)
+        with pytest.raises(Damaged, match=r"a\.json (was changed|has no seal)"):
+            read_sealed(file)
 
 
 def test_provenance_names_code_versions_and_machine():

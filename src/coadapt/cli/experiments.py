@@ -162,7 +162,7 @@ def _manner(checkpoint_every: float, track: str | None, quiet: bool, fresh: bool
     if track is not None:
         check_tracker(track)
     if fresh and fork:
-        raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one of them")
+        raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
     return Manner(for_terminal(quiet), checkpoint_every, track, fresh, fork)
 
 
@@ -171,7 +171,12 @@ def _run(experiment: Any, config: Any, folder: Path, manner: Any, publish: Path 
     from coadapt.experiments.running import carry_out
     from coadapt.storage import runs
     from coadapt.storage.compiled import remember_compiled_programs
+    from coadapt.storage.files import make_folder
 
+    with mistakes_explained():
+        for place in (folder, publish):
+            if place is not None:
+                make_folder(place)
     remember_compiled_programs()
     with stops_explained(folder):
         run, report = carry_out(experiment, config, folder, manner)

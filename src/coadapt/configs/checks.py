@@ -16,7 +16,7 @@ LARGEST = 2**31 - 1
 
 def whole(name: str, value: Any, least: int = 1, most: int = LARGEST) -> None:
     """A whole number from `least` to `most`, both included."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+    if not _is_whole(value, least, most):
         raise ValueError(f"{name} must be a whole number from {least} to {most}, not {shown(value)}")
 
 
@@ -25,7 +25,17 @@ def each_whole(name: str, values: Any, least: int = 1, most: int = LARGEST) -> N
     if not isinstance(values, tuple):
         raise ValueError(f"{name} must be a list of whole numbers, not {shown(values)}")
     for value in values:
-        whole(f"each of {name}", value, least, most)
+        if not _is_whole(value, least, most):
+            raise ValueError(f"{name} must hold whole numbers from {least} to {most}, not {shown(value)}")
+
+
+def each_between(name: str, values: Any, least: float, most: float) -> None:
+    """Some numbers, or none."""
+    if not isinstance(values, tuple):
+        raise ValueError(f"{name} must be a list of numbers, not {shown(values)}")
+    for value in values:
+        if not (_is_finite(value) and least <= value <= most):
+            raise ValueError(f"{name} must hold numbers from {least:g} to {most:g}, not {shown(value)}")
 
 
 def distinct(name: str, values: Any) -> None:
@@ -46,6 +56,10 @@ def between(name: str, value: Any, least: float, most: float) -> None:
         raise ValueError(f"{name} must be a number from {least:g} to {most:g}, not {shown(value)}")
 
 
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(least <= value <= most)
+
+
 def _is_finite(value: Any) -> bool:
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
@@ -55,5 +69,11 @@ def _is_finite(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """A value in a sentence, if need be only its beginning."""
+    if isinstance(value, tuple):  # a list in every file that people write
+        return shown(_as_lists(value))
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of far too many digits"
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(element) for element in value] if isinstance(value, tuple) else value

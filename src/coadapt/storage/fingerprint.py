@@ -5,6 +5,7 @@ better does not make what it trained out of date.
 """
 
 import ast
+import sys
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -23,22 +24,37 @@ def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, st
 
 @cache
 def fingerprint(module: str) -> str:
-    """Of a module and all that it imports, directly or not, from its own package and from coadapt."""
-    codes = [f"{name} {_code(_file(name))}" for name in sorted(modules_behind(module))]
+    """Of a module and all that it imports, directly or not, from its own package (or folder) and from coadapt."""
+    codes = [f"{name} {_code(file)}" for name, file in sorted(modules_behind(module).items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
     return checksum("\n".join([*codes, *packages]).encode())
 
 
-def modules_behind(module: str) -> set[str]:
-    """The module and all of ours that it needs."""
-    homes = {"coadapt", module.split(".")[0]}
-    found, waiting = set(), [module]
+def modules_behind(module: str) -> dict[str, Path]:
+    """The module and all of ours that it needs, with their files."""
+    first, file = _called(module), _file(module)
+    homes = (Path(__file__).parents[1], _home(first, file))
+    found, waiting = {first: file}, [file]
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += [other for other in _imports(_file(name)) if other.split(".")[0] in homes and _is_module(other)]
+        for name in _imports(waiting.pop()):
+            file = None if name in found else _file_or_none(name)
+            if file is not None and any(file.is_relative_to(home) for home in homes):
+                found[name] = file
+                waiting.append(file)
     return found
+
+
+def _called(module: str) -> str:
+    """The name of a module; a script has that of its file."""
+    if module != "__main__":
+        return module
+    spec = sys.modules["__main__"].__spec__
+    return spec.name if spec is not None else _file(module).stem
+
+
+def _home(name: str, file: Path) -> Path:
+    """Where a module's own relatives live: the folder of its outermost package, or its own folder."""
+    return file.parents[max(0, name.count(".") - (file.name != "__init__.py"))]
 
 
 def _imports(file: Path) -> list[str]:
@@ -52,19 +68,19 @@ def _imports(file: Path) -> list[str]:
     return names
 
 
-def _is_module(name: str) -> bool:
+def _file_or_none(name: str) -> Path | None:
     try:
         spec = find_spec(name)
-    except ModuleNotFoundError:  # a name inside a module that is no package
-        return False
-    return spec is not None and spec.has_location
+    except (ImportError, ValueError):  # a name inside a module that is no package
+        return None
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
 
 
 def _file(module: str) -> Path:
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        raise ValueError(f"there is no file of the module {module}")
-    return Path(spec.origin)
+    file = getattr(sys.modules["__main__"], "__file__", None) if module == "__main__" else _file_or_none(module)
+    if file is None:
+        raise ValueError(f"a stage must be defined in a file, for its code is part of its name; {module} has none")
+    return Path(file).resolve()
 
 
 def _code(file: Path) -> str:

@@ -7,7 +7,8 @@ one concentration with one seed; all replicates of a method are one program, sid
 from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, MatrixGameConfig
 from coadapt.experiments.matrix_game.report import Results
 from coadapt.experiments.matrix_game.reproduce import EXPERIMENT, gather
-from coadapt.experiments.matrix_game.tuning import TUNING, TuningConfig
+from coadapt.experiments.matrix_game.search import TuningConfig
+from coadapt.experiments.matrix_game.tuning import TUNING
 
 __all__ = [
     "EXPERIMENT",

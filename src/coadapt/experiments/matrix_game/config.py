@@ -6,7 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.configs.checks import between, distinct, each_whole, shown, whole
+from coadapt.configs.checks import distinct, each_between, each_whole, shown, whole
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, check_payoff
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
@@ -60,8 +60,7 @@ class MatrixGameConfig:
         for name in ("max_steps", "curve_points", "curve_episodes", "episodes", "greedy_episodes", "batch"):
             whole(name, getattr(self, name))
         distinct("alphas", self.alphas)
-        for alpha in self.alphas:
-            between("each of alphas", alpha, *ALPHA_RANGE)
+        each_between("alphas", self.alphas, *ALPHA_RANGE)
         if len({np.float32(alpha) for alpha in self.alphas}) < len(self.alphas):
             raise ValueError(f"alphas must differ by more than single precision can tell, not {shown(self.alphas)}")
         distinct("seeds", self.seeds)

@@ -1,0 +1,165 @@
+"""A run as people handle it: they stop it, look at it, go on with it, and are told what is the matter."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.runs.processes import COMMAND, STAGES, begin, prepare, run
+from tests.runs.toy import bits, run_toy
+
+pytestmark = pytest.mark.slow
+ENDLESS = json.dumps({"patience": 2_000_000_000})
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory, cache):
+    """A folder in which the run was stopped by SIGTERM in the first stage."""
+    folder = prepare(tmp_path_factory.mktemp("work"))
+    process = begin(*COMMAND, folder=folder, cache=cache)
+    wait_for(folder / "runs/matrix_game/checkpoints/predictor-000001.json", process)
+    process.terminate()
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert err.endswith("coadapt: stopped, and nothing is lost; go on with: coadapt resume runs/matrix_game\n")
+    return folder
+
+
+def wait_for(file: Path, process: subprocess.Popen) -> None:
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def test_the_whole_life_of_a_run(work, cache):
+    """Looked at, refused under other settings, forked, gone on with, compared, repeated: each step needs the last."""
+    ask = lambda *arguments: run(*arguments, folder=work, cache=cache)
+
+    listed = ask("runs").stdout
+    assert "interrupted" in listed
+    assert re.search(r"\d+%", listed)
+
+    shown = ask("runs", "show", "matrix_game").stdout
+    for word in ("interrupted", "predictor", "predictor.learning_rate", "loss", "coadapt resume runs/matrix_game"):
+        assert word in shown
+
+    refused = ask("resume", "matrix_game", "--set", "predictor.learning_rate=0.02")
+    assert refused.returncode == 2
+    assert "predictor.learning_rate was 0.01 and is 0.02" in refused.stderr
+    refused = ask(*COMMAND, "--seeds", "2")
+    assert refused.returncode == 2
+    assert "seeds was [3] and is [0, 1]" in refused.stderr
+
+    forked = ask("resume", "matrix_game", "--fork", "--set", "predictor.learning_rate=0.02")
+    assert forked.returncode == 0, forked.stderr
+    assert "runs/matrix_game-2 goes on from runs/matrix_game/checkpoints/predictor-" in forked.stderr
+
+    resumed = ask("resume", "runs/matrix_game")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "predictor: going on after" in resumed.stderr
+    # What does not depend on the predictor's learning rate was finished by the fork.
+    assert re.findall(r"^(\w+): reusing", resumed.stderr, re.MULTILINE) == ["policy", "rl2"]
+    assert re.search(r"Storing took [\d.]+ s beside [\d.]+ s of work: [\d.]+%", resumed.stderr)
+    assert "Everything is in runs/matrix_game." in resumed.stdout
+
+    compared = ask("runs", "compare", "matrix_game", "matrix_game-2").stdout
+    assert "predictor.learning_rate" in compared
+    assert "policy.learning_rate" not in compared
+    assert "RL2, share of the ceiling" in compared
+
+    again = ask(*COMMAND, "--quiet", "--publish", "published")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "share of the ceiling" in again.stdout
+    published = {path.name for path in (work / "published").iterdir()}
+    assert published >= {"config.json", "summary.json", "provenance.json", "table.md", "learning.png"}
+    stages = json.loads((work / "published/provenance.json").read_text())["stages"]
+    assert set(stages) == set(STAGES)
+
+    plain = ask(*COMMAND)
+    assert re.findall(r"^(\w+): reusing", plain.stderr, re.MULTILINE) == list(STAGES)
+
+
+def test_a_second_start_compiles_nothing_again(work, cache, tmp_path):
+    """The compiled programs lie in the user's cache folder; making everything again adds none to them."""
+    folder = prepare(tmp_path / "work")
+    compiled = lambda: {path.name for path in (cache / "coadapt/compiled").rglob("*-cache")}
+    assert run(*COMMAND, folder=folder, cache=cache).returncode == 0
+    before = compiled()
+    assert before
+    assert run(*COMMAND, "--fresh", folder=folder, cache=cache).returncode == 0
+    assert compiled() == before
+
+
+def test_a_loss_that_is_no_number_is_explained(cache, tmp_path):
+    folder = prepare(tmp_path / "work")
+    answer = run(*COMMAND, "--set", "policy.learning_rate=1e37", folder=folder, cache=cache)
+    assert answer.returncode == 1
+    assert "Traceback" not in answer.stderr
+    last = answer.stderr.splitlines()[-1]
+    assert re.match(r"coadapt: \w+ of policy is (nan|-?inf) after \d+ iterations \(alpha [\d.]+, seed 3\); ", last)
+    assert "look at policy.learning_rate and policy.max_gradient_norm" in last
+    assert "coadapt resume runs/matrix_game --fork --set FIELD=VALUE" in last
+    mended = ("--fork", "--set", "policy.learning_rate=0.01")
+    answer = run("resume", "matrix_game", *mended, folder=folder, cache=cache)
+    assert answer.returncode == 0, answer.stderr
+
+
+def toy(folder: Path, config: str = "{}") -> subprocess.Popen:
+    command = [sys.executable, "-m", "tests.runs.toy", str(folder), config]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_asked_twice_it_leaves_at_once_and_is_still_consistent(tmp_path, number):
+    """In the middle of a chunk that would take hours."""
+    process = toy(tmp_path / "run", ENDLESS)
+    wait_for(tmp_path / "run/times.jsonl", process)
+    time.sleep(0.5)
+    process.send_signal(number)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "Stopping after this chunk of work; once more to leave at once.\n"
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert not list(tmp_path.rglob("*.part"))
+    assert json.loads((tmp_path / "run/config.json").read_text())["patience"] == 2_000_000_000
+
+
+def test_two_processes_on_one_run(tmp_path):
+    """The second is told who the first is and touches nothing; when the first is gone, the run goes on."""
+    first = toy(tmp_path / "run", ENDLESS)
+    wait_for(tmp_path / "run/times.jsonl", first)
+    before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    second = toy(tmp_path / "run", ENDLESS)
+    _, err = second.communicate(timeout=60)
+    assert second.returncode == 2
+    assert err.startswith(f"coadapt: {tmp_path}/run is being written by process {first.pid} on ")
+    assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == before
+    first.kill()
+    first.communicate()
+    third = toy(tmp_path / "run", "{}")
+    _, err = third.communicate(timeout=60)
+    assert "patience was 2000000000 and is 0" in err
+
+
+def test_two_runs_side_by_side_share_a_shelf(tmp_path):
+    """Both make the same stages at the same time, and both end with the bits of one that was alone."""
+    run_toy(tmp_path / "alone/run")
+    together = [toy(tmp_path / f"together/{name}") for name in ("run", "other")]
+    for process in together:
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    assert bits(tmp_path / "together/run") == bits(tmp_path / "alone/run")
+    summaries = [(tmp_path / f"together/{name}/results/summary.json").read_bytes() for name in ("run", "other")]
+    assert summaries[0] == summaries[1]
