@@ -1,5 +1,6 @@
 """For all tests: nothing is broadcast or promoted behind one's back, and annotated shapes are checked as code runs."""
 
+import hypothesis
 import jax
 import pytest
 from jaxtyping import install_import_hook
@@ -8,6 +9,10 @@ import tests.typechecker  # noqa: F401 (the hook below finds it by name)
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# The same examples every time, or a test might fail for somebody who has changed nothing; and compiling takes its time.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("repeatable")
 
 FLOORS_OF_ARRAYS = ("games", "networks", "players", "partners", "encounters", "oracles", "agents", "evaluation")
 install_import_hook([f"coadapt.{floor}" for floor in FLOORS_OF_ARRAYS], "tests.typechecker.checked")

@@ -76,10 +76,15 @@ TABLES = {
         (("--payoff", "ragged.json"), "payoff must have rows of one length, not [2, 1]."),
         (("--payoff", "words.json"), "words.json is not JSON: Expecting value: line 1 column 1 (char 0)."),
         (("--payoff", "missing.json"), "cannot read missing.json: No such file or directory."),
-        (("--run", "file/below"), "cannot write to the folder file/below: Not a directory."),
+        (("--run", "file/below"), "there can be no run in file/below: Not a directory."),
         (("--set", "policy.discount=7"), "policy.discount must be a number from 0 to 1, not 7.0."),
         (("--config", "words.json"), "words.json is not JSON: Expecting value: line 1 column 1 (char 0)."),
         (("--config", "ragged.json"), "the configuration must be an object with named fields, not [[1, 2], [3]]."),
+        (
+            ("--run", "artefacts"),
+            "a run cannot be called artefacts: this is where the runs beside it keep what is finished.",
+        ),
+        (("--publish", "file/below"), "cannot write to the folder file/below: Not a directory."),
         (("--checkpoint-every", "-1"), "checkpoint-every must be a number from 0 to 1e+06, not -1.0."),
         (("--track", "paper"), "there is no tracker 'paper'; choose one of: tensorboard, wandb."),
         (("--fresh", "--fork"), "--fresh makes everything again and --fork goes on from a checkpoint; choose one."),
@@ -99,6 +104,10 @@ def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments,
     ("arguments", "sentence"),
     [
         (("--methods",), "methods must be some of predictor, policy, rl2, each named once, not []."),
+        (
+            ("--set", "experiment.predictor.iterations=40"),
+            "iterations must be a whole number from 1 to 2147483647, not 0.",
+        ),
         (("--methods", "sarsa"), "methods must be some of predictor, policy, rl2, each named once, not ['sarsa']."),
     ],
 )

@@ -1,3 +1,5 @@
+import sys
+
 from coadapt.progress import Lines, Silent, for_terminal
 
 
@@ -31,3 +33,27 @@ def test_a_bar_on_a_terminal_shows_the_time_left(monkeypatch, capsys):
     shown = capsys.readouterr().err
     assert "training" in shown
     assert "left" in shown
+
+
+def test_that_nobody_listens_any_more_is_no_reason_to_stop(monkeypatch):
+    class Closed:
+        def write(self, text):
+            raise BrokenPipeError
+
+        def flush(self):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    progress = Lines(seconds_between=0)
+    progress.say("hello")
+    with progress.stage("training", 2) as advance:
+        advance()
+
+
+def test_a_stage_that_goes_on_counts_from_where_it_was_and_tells_its_speed():
+    lines = []
+    with Lines(seconds_between=0, write=lines.append).stage("training", 100, done=50, steps=10) as advance:
+        advance(25, loss=0.5)
+    assert lines[0].startswith("training: 75/100, ")
+    assert " steps/s, " in lines[0]
+    assert lines[0].endswith(" s left  loss 0.5")

@@ -45,7 +45,8 @@ def listening(say: Callable[[str], None]) -> Iterator[Interruption]:
         return
     reading, writing = socket.socketpair()
     writing.setblocking(False)
-    before = {number: signal.signal(number, lambda *_: None) for number in SIGNALS}
+    heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # as a background job
+    before = {number: signal.signal(number, lambda *_: None) for number in heard}
     before_wakeup = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
     thread = threading.Thread(target=_listen, args=(reading, interruption, say), daemon=True)
     thread.start()

@@ -3,8 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol, runtime_checkable
 
 
@@ -45,7 +44,7 @@ class Lines:
 
     def __init__(self, seconds_between: float = 15.0, write: Callable[[str], None] | None = None):
         self.seconds_between = seconds_between
-        self.write = write or partial(print, file=sys.stderr, flush=True)
+        self.write = write or _to_stderr
 
     def say(self, text: str) -> None:
         self.write(text)
@@ -107,6 +106,12 @@ class Bars:
                 bars.update(task, completed=done, speed=speed, numbers=_listed(numbers))
 
             yield advance
+
+
+def _to_stderr(text: str) -> None:
+    """To whoever is still listening: that nobody is left is no reason to stop working."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def _rate(steps_a_second: float) -> str:

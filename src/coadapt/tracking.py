@@ -1,12 +1,17 @@
 """Metrics for those who watch their runs in TensorBoard or Weights & Biases; both are extras, loaded on demand."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 
 class Tracker(Protocol):
     """Where numbers go as they come."""
+
+    def begin(self, stage: str, iteration: int) -> None:
+        """A stage goes on from this iteration: what was told of later ones no longer holds."""
+        ...
 
     def log(self, stage: str, iteration: int, numbers: dict[str, float]) -> None: ...
 
@@ -16,39 +21,77 @@ class Tracker(Protocol):
 class TensorBoard:
     """Event files in the run's folder: tensorboard --logdir runs"""
 
-    def __init__(self, folder: Path, name: str, config: dict[str, Any]):
-        del name, config
+    def __init__(self, folder: Path, name: str, identity: str, config: dict[str, Any]):
+        del name, identity, config
         from tensorboardX import SummaryWriter
 
-        self._writer = SummaryWriter(str(folder / "tensorboard"))
+        self._writer_for = lambda stage, purge: SummaryWriter(str(folder / "tensorboard" / stage), purge_step=purge)
+        self._writers: dict[str, Any] = {}
+
+    def begin(self, stage: str, iteration: int) -> None:
+        self._writers[stage] = self._writer_for(stage, iteration + 1)
 
     def log(self, stage: str, iteration: int, numbers: dict[str, float]) -> None:
         for name, value in numbers.items():
-            self._writer.add_scalar(f"{stage}/{name}", value, iteration)
+            self._writers[stage].add_scalar(name, value, iteration)
 
     def close(self) -> None:
-        self._writer.close()
+        for writer in self._writers.values():
+            writer.close()
 
 
 class WeightsAndBiases:
     """A run of Weights & Biases, offline unless WANDB_MODE says otherwise: wandb sync runs/NAME/wandb/offline-*"""
 
-    def __init__(self, folder: Path, name: str, config: dict[str, Any]):
+    def __init__(self, folder: Path, name: str, identity: str, config: dict[str, Any]):
         import wandb
 
-        mode = os.environ.get("WANDB_MODE", "offline")
-        quiet = wandb.Settings(silent=True)
-        self._run = wandb.init(project="coadapt", name=name, dir=str(folder), config=config, mode=mode, settings=quiet)  # type: ignore[arg-type]
-        self._stages: set[str] = set()
+        mode: Any = os.environ.get("WANDB_MODE", "offline")
+        self._run = wandb.init(
+            project="coadapt",
+            name=name,
+            id=identity,
+            resume="allow" if mode == "online" else None,
+            dir=str(folder),
+            config=config,
+            mode=mode,
+            settings=wandb.Settings(silent=True),
+        )
+
+    def begin(self, stage: str, iteration: int) -> None:
+        del iteration  # each number carries its own
+        self._run.define_metric(f"{stage}/*", step_metric=f"{stage}/iteration")
 
     def log(self, stage: str, iteration: int, numbers: dict[str, float]) -> None:
-        if stage not in self._stages:
-            self._stages.add(stage)
-            self._run.define_metric(f"{stage}/*", step_metric=f"{stage}/iteration")
         self._run.log({f"{stage}/iteration": iteration} | {f"{stage}/{name}": n for name, n in numbers.items()})
 
     def close(self) -> None:
         self._run.finish()
+
+
+class Guarded:
+    """A tracker that may fail without harm: it is told once, and then there is none."""
+
+    def __init__(self, make: Callable[[], Tracker], report: Callable[[str], None]):
+        self._report = report
+        self._tracker: Tracker | None = None
+        self._attempt(lambda: setattr(self, "_tracker", make()))
+
+    def begin(self, stage: str, iteration: int) -> None:
+        self._attempt(lambda: self._tracker and self._tracker.begin(stage, iteration))
+
+    def log(self, stage: str, iteration: int, numbers: dict[str, float]) -> None:
+        self._attempt(lambda: self._tracker and self._tracker.log(stage, iteration, numbers))
+
+    def close(self) -> None:
+        self._attempt(lambda: self._tracker and self._tracker.close())
+
+    def _attempt(self, action: Callable[[], Any]) -> None:
+        try:
+            action()
+        except Exception as problem:  # whatever other people's software comes up with
+            self._report(f"Tracking has failed and is left out from here on: {problem}")
+            self._tracker = None
 
 
 TRACKERS = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases}

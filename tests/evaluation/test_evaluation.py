@@ -54,10 +54,10 @@ def test_a_table_on_the_terminal(capsys):
     assert all(word in shown for word in ("Title", "name", "number", "a", "1"))
 
 
-def test_the_same_numbers_draw_the_same_file(tmp_path):
+def test_the_same_numbers_draw_the_same_file():
     x = np.arange(3.0)
     panels = [Panel(str(n), [Line("a", x, x, x / 10), Line("b", x, -x, style="--")]) for n in range(4)]
-    for name in ("one", "two"):
-        draw_panels(panels, "x", "y", "title", [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])
-    for ending in ("svg", "png"):
-        assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
+    one, two = (draw_panels(panels, "x", "y", "title") for _ in range(2))
+    assert one == two
+    assert one["png"].startswith(b"\x89PNG")
+    assert b"<svg" in one["svg"]

@@ -6,9 +6,11 @@ import shutil
 
 import pytest
 
+from coadapt.cli import main
 from coadapt.experiments.working import Worker
 from coadapt.interruption import Interrupted
 from coadapt.storage.files import StorageError
+from coadapt.storage.sealed import read_sealed, write_sealed
 from tests.runs.toy import ToyConfig, bits, run_toy
 
 CASES = 240
@@ -34,15 +36,15 @@ def whole(tmp_path_factory):
 def stopped(tmp_path_factory):
     """A run in the middle of its second stage, with three checkpoints of it and the artefact of the first."""
     root = tmp_path_factory.mktemp("stopped")
-    checkpoint = Worker._checkpoint
+    record = Worker._record
 
-    def stopping(self, planned, state):
-        checkpoint(self, planned, state)
-        if planned.stage.name == "second" and self.done == 3:
+    def stopping(self, stage, *chunk):
+        record(self, stage, *chunk)
+        if stage.name == "second" and self.done == 3:
             self.interruption.signal = 2
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Worker, "_checkpoint", stopping)
+        patch.setattr(Worker, "_record", stopping)
         with pytest.raises(Interrupted):
             run_toy(root / "run")
     assert len(list((root / "run/checkpoints").glob("second-*.json"))) == 3
@@ -109,7 +111,7 @@ def test_the_newest_good_checkpoint_is_used(whole, stopped, tmp_path, kind, dama
     assert [line for line in heard if "second-000003" in line]
     assert [line for line in heard if "second-000002" in line]
     assert "second: going on after 5 of 20 iterations." in heard
-    assert list((tmp_path / "run/checkpoints").glob("*.damaged"))
+    assert damage == "missing" or list((tmp_path / "run/checkpoints").glob("*.damaged"))
     assert bits(tmp_path / "run") == bits(whole)
 
 
@@ -131,7 +133,7 @@ def test_a_lost_artefact_comes_back_from_the_last_checkpoint_without_training(st
     assert "first: going on after 20 of 20 iterations." in heard
 
 
-@pytest.mark.parametrize("line", [b"{not json\n", b"\xff\xfe\n", b"[1, 2]\n", b"\n"])
+@pytest.mark.parametrize("line", [b"{not json\n", b"\xff\xfe\n", b"[1, 2]\n", b"\n", b'{"done": "3"}\n', b"{}\n"])
 def test_a_bad_metrics_line_is_reported_and_does_not_stop_the_run(whole, stopped, tmp_path, line):
     for name in ("run", "artefacts"):
         shutil.copytree(stopped / name, tmp_path / name)
@@ -173,3 +175,66 @@ def test_half_written_files_are_swept_up(stopped, tmp_path):
         (tmp_path / place / ".something.99999.part").write_bytes(b"half")
     run_toy(tmp_path / "run", ToyConfig())
     assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["state.json", "provenance.json", "times.jsonl", "log.txt"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"seconds": "x", "progress": "half", "state": 3}\n', "\0", None])
+def test_nobody_stumbles_over_files_that_are_only_good_to_have(whole, stopped, tmp_path, capsys, name, text):
+    for folder in ("run", "artefacts"):
+        shutil.copytree(stopped / folder, tmp_path / folder)
+    file = tmp_path / "run" / name
+    file.unlink() if text is None else file.write_text(text)
+    for command in (["list", "--root", str(tmp_path)], ["show", str(tmp_path / "run")]):
+        main(["runs", *command])
+    assert "toy" in capsys.readouterr().out
+    run_toy(tmp_path / "run")
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "words"),
+    [
+        ("run.json", {"origins": []}, "run.json does not say what it should under 'origins'"),
+        ("run.json", {"id": None}, "run.json does not say what it should under 'id'"),
+        ("run.json", {"version": 9}, "is a run of version 9; this coadapt knows version 1"),
+        ("checkpoints/second-000003.json", {"about": {}}, "second-000003.json does not say what it should under"),
+        ("checkpoints/second-000003.json", {"arrays": {"x": {}}}, "second-000003.json has no array"),
+        ("checkpoints/second-000003.json", {"version": 9}, "second-000003.json is of version 9 of the format"),
+    ],
+)
+def test_files_of_another_version_or_forged_are_refused(stopped, tmp_path, file, changes, words):
+    for folder in ("run", "artefacts"):
+        shutil.copytree(stopped / folder, tmp_path / folder)
+    path = tmp_path / "run" / file
+    write_sealed(path, read_sealed(path) | changes)
+    _, problem = heard_of(tmp_path / "run")
+    assert problem is not None
+    assert words in problem
+
+
+def test_an_artefact_of_another_version_is_made_again(whole, stopped, tmp_path):
+    for folder in ("run", "artefacts"):
+        shutil.copytree(stopped / folder, tmp_path / folder)
+    (path,) = (tmp_path / "artefacts").glob("first-*/outcome.json")
+    write_sealed(path, read_sealed(path) | {"version": 9})
+    heard = run_toy(tmp_path / "run")
+    assert any("is of version 9 of the format" in line for line in heard)
+    assert bits(tmp_path / "run") == bits(whole)
+
+
+def test_a_copy_of_a_checkpoint_under_another_name_is_no_checkpoint(whole, stopped, tmp_path):
+    for folder in ("run", "artefacts"):
+        shutil.copytree(stopped / folder, tmp_path / folder)
+    for file in list((tmp_path / "run/checkpoints").glob("second-000001.*")):
+        shutil.copy(file, file.with_name(file.name.replace("000001", "backup")))
+    assert "second: going on after 15 of 20 iterations." in run_toy(tmp_path / "run")
+
+
+def test_metrics_that_were_changed_are_reported_by_whoever_reuses_them(stopped, tmp_path):
+    for folder in ("run", "artefacts"):
+        shutil.copytree(stopped / folder, tmp_path / folder)
+    file = tmp_path / "run/metrics/second.jsonl"
+    file.write_text(file.read_text().replace("0.", "9.", 1))
+    run_toy(tmp_path / "run")
+    heard = run_toy(tmp_path / "other")
+    assert "second: some of its metrics were lost or changed while it was made." in heard

@@ -143,6 +143,7 @@ def test_a_disk_that_is_really_full(whole, small_disk, capsys):
         "iterations": 20,
         "points": 4,
         "patience": 0,
+        "first_walker": 0,
     }
     assert enlarge()
     run_toy(folder)

@@ -16,7 +16,8 @@ from coadapt.games.matrix import MatrixGame, full_view
 from coadapt.interruption import Interrupted
 from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.storage import runs, trees
-from coadapt.storage.files import Foreign
+from coadapt.storage.files import Damaged, Foreign
+from tests.runs import toy
 from tests.runs.toy import TOY, ToyConfig, bits, run_toy
 
 CHUNKS = 3 * ToyConfig().points
@@ -36,15 +37,15 @@ def stop_after(monkeypatch):
 
     def stop(chunks):
         left = [chunks]
-        checkpoint = Worker._checkpoint
+        record = Worker._record
 
-        def stopping(self, planned, state):
-            checkpoint(self, planned, state)
+        def stopping(self, *chunk):
+            record(self, *chunk)
             left[0] -= 1
             if left[0] == 0:
                 self.interruption.signal = 2
 
-        monkeypatch.setattr(Worker, "_checkpoint", stopping)
+        monkeypatch.setattr(Worker, "_record", stopping)
 
     return stop
 
@@ -65,6 +66,7 @@ def test_a_run_is_a_folder(whole):
         "iterations": 20,
         "points": 4,
         "patience": 0,
+        "first_walker": 0,
     }
 
 
@@ -181,6 +183,7 @@ def test_a_fork_goes_on_from_the_checkpoint_under_other_settings(whole, tmp_path
     assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
     assert metrics(tmp_path / "run-2")[:6] == metrics(whole)[:6]
     assert len(metrics(tmp_path / "run-2")) == CHUNKS
+    assert metrics(tmp_path / "run-2")[6:] != metrics(whole)[6:]
     forked, straight = runs.read(tmp_path / "run-2"), tmp_path / "straight"
     assert forked.parent == runs.read(tmp_path / "run").id
     run_toy(straight, ToyConfig(pull=0.25))
@@ -215,9 +218,116 @@ def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_afte
     stop_after(2)
     with pytest.raises(Interrupted):
         run_toy(tmp_path / "run")
-    with pytest.raises(Foreign, match="chunks of 5 iterations cannot go on in chunks of 10"):
+    with pytest.raises(Foreign, match="first was begun as 4 chunks of 5 iterations and cannot go on as 2 of 10"):
         run_toy(tmp_path / "run", ToyConfig(points=2), fork=True)
     assert not (tmp_path / "run-2").exists()
+
+
+@pytest.mark.parametrize("iterations", [40, 80])
+def test_a_fork_cannot_change_how_long_a_stage_is(tmp_path, stop_after, iterations):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    with pytest.raises(Foreign, match="first was begun as 4 chunks of 5 iterations and cannot go on as"):
+        run_toy(tmp_path / "run", ToyConfig(iterations=iterations), fork=True)
+
+
+def test_a_fork_cannot_change_who_is_trained(tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    with pytest.raises(Foreign, match="goes on with the replicates it finds: first was begun with walker 0; walker 1"):
+        run_toy(tmp_path / "run", ToyConfig(first_walker=1), fork=True)
+
+
+def test_a_fork_killed_in_its_making_leaves_nothing_that_could_be_taken_for_a_run(tmp_path, stop_after, monkeypatch):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coadapt.experiments.forking._hand_over", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    assert [folder.name for folder in runs.folders(tmp_path)] == ["run"]
+    run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    assert [folder.name for folder in runs.folders(tmp_path)] == ["run", "run-2"]
+
+
+def test_a_fork_whose_first_checkpoint_is_lost_is_not_made_from_nothing_under_its_name(tmp_path, stop_after):
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    stop_after(1)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    for file in (tmp_path / "run-2/checkpoints").iterdir():
+        file.unlink()
+    with pytest.raises(Damaged, match=r"the checkpoint that first of .*run-2 was to go on from is lost; fork again"):
+        run_toy(tmp_path / "run-2", ToyConfig(stride=2.0))
+
+
+def test_a_fork_goes_on_from_where_the_run_stands_not_from_what_another_run_has_finished(whole, tmp_path, stop_after):
+    """Stopped in its first stage, which another run then finishes, and stopped again in its second."""
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    run_toy(tmp_path / "other", ToyConfig(pull=0.9))
+    stop_after(2)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    heard = run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
+    assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
+    assert heard[1].startswith("first: reusing")
+
+
+def test_a_fork_under_other_code_takes_what_is_finished_with_it(whole, tmp_path, stop_after, monkeypatch):
+    stop_after(6)
+    with pytest.raises(Interrupted):
+        run_toy(tmp_path / "run")
+    monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
+    heard = run_toy(tmp_path / "run", fork=True)
+    assert [line.rsplit("/", 1)[1] for line in heard if "goes on from" in line] == ["first-000004.", "second-000002."]
+    assert metrics(tmp_path / "run-2") == metrics(whole)
+    assert set(runs.read(tmp_path / "run-2").origins) == {"first", "second"}
+
+
+def test_an_artefact_under_a_false_name_is_not_used(whole, tmp_path):
+    shutil.copytree(whole.parent / "artefacts", tmp_path / "artefacts")
+    run_toy(tmp_path / "other", ToyConfig(pull=0.25))
+    one, other = sorted((tmp_path / "artefacts").glob("second-*"))
+    for source, to in ((one, "x"), (other, one.name), (tmp_path / "artefacts/x", other.name)):
+        source.rename(tmp_path / "artefacts" / to)
+    heard = run_toy(tmp_path / "run")
+    assert any(
+        f"is for artefact '{other.name}', not '{one.name}'" in line or "is for artefact" in line for line in heard
+    )
+    assert metrics(tmp_path / "run") == metrics(whole)
+
+
+def test_weights_that_are_not_finite_are_never_kept_even_if_the_loss_is(tmp_path, monkeypatch):
+    """The walk leaves the numbers in its very last chunk, after its loss was taken."""
+    monkeypatch.setattr(toy, "LOST_AT", 19)
+    monkeypatch.setattr(toy, "TOY", replace(TOY, stages=toy.stages.__wrapped__))
+    with pytest.raises(
+        Diverged, match="a weight of first is not finite after 20 iterations; the last good checkpoint, of"
+    ):
+        run_toy(tmp_path / "run")
+    assert not list((tmp_path / "artefacts").glob("first-*"))
+
+
+def test_what_happens_outside_the_stages_is_remembered_too(tmp_path, monkeypatch):
+    def fails(*_):
+        raise RuntimeError("no ink")
+
+    with pytest.raises(RuntimeError, match="no ink"):
+        carry_out(replace(TOY, report=fails), ToyConfig(), tmp_path / "run")
+    seen = runs.glance(tmp_path / "run")
+    assert (seen.state, seen.note, seen.progress) == ("failed", "no ink", 1.0)
+    run_toy(tmp_path / "run")
 
 
 def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):

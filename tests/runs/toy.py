@@ -22,6 +22,8 @@ from coadapt.experiments.working import Manner
 from coadapt.storage.files import write_json
 
 WALKERS = 3
+LOST_AT = 0
+"""The step at which a walker leaves the numbers, if any."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class ToyConfig:
     iterations: int = 20
     points: int = 4
     patience: int = 0
+    first_walker: int = 0  # the walkers are counted from here
 
     def __post_init__(self):
         if not self.stride > 0:
@@ -63,8 +66,9 @@ def walker(stride: float, iterations: int, patience: int) -> Learner:
         def step(walk: Walk, _):
             key, now = jax.random.split(walk.key)
             move = stride * jax.random.normal(now) + 0.1 * (home - walk.place) + _wait(patience)
+            move = jnp.where(walk.memory["steps"] == LOST_AT, jnp.nan, move) if LOST_AT else move
             memory = {"steps": walk.memory["steps"] + 1, "longest": jnp.maximum(walk.memory["longest"], jnp.abs(move))}
-            return Walk(key, walk.place + move, memory), WalkInfo(walk.place + move, move**2)
+            return Walk(key, walk.place + move, memory), WalkInfo(walk.place, (home - walk.place) ** 2)
 
         return jax.lax.scan(step, walk, length=iterations)
 
@@ -74,7 +78,7 @@ def walker(stride: float, iterations: int, patience: int) -> Learner:
 @cache  # the same stages for the same configuration, so that nothing is compiled twice in one process
 def stages(config: ToyConfig) -> list[Stage]:
     keys = jax.random.split(jax.random.key(7), WALKERS)
-    names = tuple(f"walker {number}" for number in range(WALKERS))
+    names = tuple(f"walker {number}" for number in range(config.first_walker, config.first_walker + WALKERS))
     more: dict[str, Any] = {"replicates": names, "remedy": "look at stride"}
     settings = {"stride": config.stride, "iterations": config.iterations, "points": config.points}
     learner = walker(config.stride, config.iterations, config.patience)

@@ -46,6 +46,13 @@ def test_code_counts_wherever_it_is(package):
     assert taken_again(package) != before
 
 
+def test_what_is_imported_relatively_counts(package):
+    (package / "whole.py").write_text("from .part import double\n")
+    before = taken_again(package)
+    (package / "part.py").write_text(PART.replace("2 * x", "3 * x"))
+    assert taken_again(package) != before
+
+
 def test_versions_count(package, monkeypatch):
     before = taken_again(package)
     monkeypatch.setattr("coadapt.storage.fingerprint.version", lambda name: "0")

@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from coadapt.storage import lock
 from coadapt.storage.lock import Busy, is_locked, locked
 
 HOLD = """
@@ -45,3 +46,19 @@ def test_a_killed_process_leaves_no_lock(tmp_path, other_process):
 
 def test_what_was_never_locked_is_not_locked(tmp_path):
     assert not is_locked(tmp_path / "nowhere")
+
+
+def test_a_folder_that_is_renamed_while_its_lock_is_taken_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
+    """Between opening the lock's file and taking the lock another process moves the folder away and makes a new one."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    take = lock._take
+
+    def moved_before_taken(*arguments, **more):
+        folder.rename(tmp_path / "aside")
+        folder.mkdir()
+        return take(*arguments, **more)
+
+    monkeypatch.setattr(lock, "_take", moved_before_taken)
+    with pytest.raises(Busy, match="was moved away by another process at this moment"), locked(folder):
+        pass

@@ -49,7 +49,7 @@ def test_a_tree_with_keys_networks_and_flags_comes_back(tmp_path, state):
     assert jax.random.split(loaded.key[0]).shape == (2,)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     array=arrays.arrays(
         st.sampled_from([np.float32, np.int32, np.uint32, np.bool_, np.float64, np.int8, np.float16]),

@@ -148,8 +148,9 @@ def resume(
 
 
 def run_folder(run: Path) -> Path:
-    """A name is a run below runs/; anything with a folder in it is that folder."""
-    return run if run.is_absolute() or len(run.parts) > 1 else RUNS / run
+    """A name is a run below runs/; anything else is a folder."""
+    is_name = len(run.parts) == 1 and run.name not in ("", "..")
+    return RUNS / run if is_name else run if run.name not in ("", "..") else run.resolve()
 
 
 def _manner(checkpoint_every: float, track: str | None, quiet: bool, fresh: bool = False, fork: bool = False):
@@ -168,18 +169,19 @@ def _manner(checkpoint_every: float, track: str | None, quiet: bool, fresh: bool
 
 def _run(experiment: Any, config: Any, folder: Path, manner: Any, publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
-    from coadapt.experiments.running import carry_out
+    from coadapt.experiments.running import finish, opened
     from coadapt.storage import runs
     from coadapt.storage.compiled import remember_compiled_programs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
-        for place in (folder, publish):
+        runs.exists(folder)  # which refuses a folder that is something else
+        for place in (publish, folder):
             if place is not None:
                 make_folder(place)
     remember_compiled_programs()
-    with stops_explained(folder):
-        run, report = carry_out(experiment, config, folder, manner)
+    with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
+        report = finish(experiment, config, run, manner)
         if publish is not None:
             runs.publish(run, publish)
     for table in report.tables:

@@ -46,11 +46,11 @@ def show_run(run: ARunsName) -> None:
     Table(f"Run {folder}", ["", ""], facts, left=(1,)).show()
     fields = [[place, str(value)] for place, value, _ in differences(found.config, _emptied(found.config))]
     Table("Configuration", ["field", "value"], fields, left=(1,)).show()
-    last = [[stage, str(line["iteration"]), _numbers(line)] for stage, line in runs.last_metrics(found).items()]
+    last = [[stage, str(line.get("iteration", "")), _numbers(line)] for stage, line in runs.last_metrics(found).items()]
     if last:
         Table("Metrics of the last chunk, averaged", ["stage", "iteration", "numbers"], last, left=(2,)).show()
     if seen.headline:
-        Table("What it came to", ["", ""], [[name, f"{value:.4f}"] for name, value in seen.headline.items()]).show()
+        Table("What it came to", ["", ""], [[name, _number(value)] for name, value in seen.headline.items()]).show()
     if seen.state not in ("running", "finished"):
         print(f"Go on with: coadapt resume {folder}")
 
@@ -78,9 +78,13 @@ def compare_runs(a: ARunsName, b: ARunsName) -> None:
         Table("What they came to", ["", *names, "difference"], rows).show()
 
 
-def _compared(first: float | None, second: float | None) -> list[str]:
-    cells = ["–" if value is None else f"{value:.4f}" for value in (first, second)]
-    return [*cells, "–" if first is None or second is None else f"{second - first:+.4f}"]
+def _compared(first: Any, second: Any) -> list[str]:
+    both = all(isinstance(value, int | float) for value in (first, second))
+    return [_number(first), _number(second), f"{second - first:+.4f}" if both else "–"]
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, int | float) else "–"
 
 
 def _progress(glance: Any) -> str:
@@ -90,13 +94,13 @@ def _progress(glance: Any) -> str:
 def _in_short(glance: Any) -> str:
     """The first numbers of what it came to, or what is the matter."""
     if glance.headline:
-        return "; ".join(f"{name} {value:.4f}" for name, value in list(glance.headline.items())[:2])
+        return "; ".join(f"{name} {_number(value)}" for name, value in list(glance.headline.items())[:2])
     return glance.note
 
 
 def _numbers(line: dict[str, Any]) -> str:
     means = {name: values for name, values in line.items() if isinstance(values, list)}
-    known = {name: [value for value in values if value is not None] for name, values in means.items()}
+    known = {name: [v for v in values if isinstance(v, int | float)] for name, values in means.items()}
     return "  ".join(f"{name} {sum(values) / len(values):.4g}" for name, values in known.items() if values)
 
 

@@ -1,7 +1,7 @@
 """Figures: small panels side by side, one a condition, with a line a method."""
 
+import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +23,8 @@ class Panel(NamedTuple):
     lines: Sequence[Line]
 
 
-def draw_panels(
-    panels: Sequence[Panel], x_label: str, y_label: str, title: str, paths: Sequence[Path], columns: int = 3
-) -> None:
-    """Write the panels as one figure, with one legend for all, to each of the paths (the ending says the format)."""
+def draw_panels(panels: Sequence[Panel], x_label: str, y_label: str, title: str, columns: int = 3) -> dict[str, bytes]:
+    """The panels as one figure, with one legend for all: the contents of a png and of an svg file."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -46,8 +44,16 @@ def draw_panels(
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
     with rc_context({"svg.hashsalt": "coadapt"}):  # no random ids and no date: the same numbers give the same file
-        for path in paths:
-            figure.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
+        return {
+            "png": _saved(figure, format="png", dpi=120),
+            "svg": _saved(figure, format="svg", metadata={"Date": None}),
+        }
+
+
+def _saved(figure, **how) -> bytes:
+    with io.BytesIO() as file:
+        figure.savefig(file, **how)
+        return file.getvalue()
 
 
 def _draw(axis, panel: Panel) -> None:

@@ -22,12 +22,13 @@ class Table(NamedTuple):
         """On the terminal."""
         from rich.console import Console
         from rich.table import Table as RichTable
+        from rich.text import Text
 
-        table = RichTable(title=self.title, title_justify="left")
+        table = RichTable(title=Text(self.title), title_justify="left")
         for number, column in enumerate(self.columns):
-            table.add_column(column, overflow="fold", justify="left" if number in (0, *self.left) else "right")
+            table.add_column(Text(column), overflow="fold", justify="left" if number in (0, *self.left) else "right")
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*map(Text, row))  # as it is: brackets are no markup
         # Elsewhere than on a terminal nobody says how wide a line may be, so nothing need be folded.
         console = Console() if Console().is_terminal else Console(width=220)
         console.print(table)

@@ -42,22 +42,29 @@ class Planned(NamedTuple):
 
 
 def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[Planned]:
-    """All stages in turn. Nothing is computed: names and shapes follow from the configuration and the code.
+    """All stages in turn. Nothing is computed: names and shapes follow from the configuration and the code."""
+    planned: dict[str, Planned] = {}
+    names = artefact_names(experiment, config, origins)
+    for stage in experiment.stages(config):
+        state = jax.eval_shape(stage.begin, {need: planned[need].outcome for need in stage.needs})
+        planned[stage.name] = Planned(stage, names[stage.name], state, jax.eval_shape(stage.outcome, state))
+    return list(planned.values())
+
+
+def artefact_names(experiment: Experiment, config: Any, origins: dict[str, str]) -> dict[str, str]:
+    """What each stage's outcome is kept under, by stage.
 
     A stage may have gone on from a checkpoint that was made under other settings or by other code. Then its outcome
     depends on that checkpoint, too: `origins` has the checksums of such checkpoints, by stage.
     """
-    planned: dict[str, Planned] = {}
+    names: dict[str, str] = {}
     for stage in experiment.stages(config):
-        depends_on = {
-            "experiment": experiment.name,
-            "settings": plain(stage.settings),
-            "inputs": {need: planned[need].artefact for need in stage.needs},
-            "code": fingerprint(stage.code),
-        }
-        if stage.name in origins:
-            depends_on["origin"] = origins[stage.name]
-        state = jax.eval_shape(stage.begin, {need: planned[need].outcome for need in stage.needs})
-        outcome = jax.eval_shape(stage.outcome, state)
-        planned[stage.name] = Planned(stage, artefact_name(stage.name, **depends_on), state, outcome)
-    return list(planned.values())
+        names[stage.name] = artefact_name(
+            stage.name,
+            experiment=experiment.name,
+            settings=plain(stage.settings),
+            inputs={need: names[need] for need in stage.needs},
+            code=fingerprint(stage.code),
+            origin=origins.get(stage.name),
+        )
+    return names

@@ -39,6 +39,7 @@ class Stage:
     steps: int = 0  # environment steps in an iteration, of all replicates together
     replicates: tuple[str, ...] = ()  # what a person calls each of them
     shown: tuple[str, ...] = ()  # which numbers of its info matter the most
+    finite: Callable[[Any], Any] = lambda state: ()  # of a state, what must be finite numbers
     remedy: str = ""  # what to look at when a number is not finite
 
 
@@ -99,7 +100,6 @@ class Training(NamedTuple):
     """Where training stands: all that the next chunk needs, and the learning curve so far."""
 
     states: Any  # by replicate
-    conditions: Any  # by replicate: under what each of them is trained
     chunk: Count
     curve: Trained
 
@@ -130,15 +130,15 @@ def training_stage(
         _, info = jax.eval_shape(chunk_of_all, states, conditions(inputs))
         empty = lambda leaf: jnp.zeros((points, *leaf.shape), leaf.dtype)
         curve = jax.tree.map(empty, Trained(learner.networks(states), info))
-        return Training(states, conditions(inputs), jnp.int32(0), curve)
+        return Training(states, jnp.int32(0), curve)
 
     def go_on(training: Training, inputs: Inputs) -> tuple[Training, Info]:
-        states, info = chunk_of_all(training.states, training.conditions)
+        states, info = chunk_of_all(training.states, conditions(inputs))
         point = training.chunk // chunks_a_point
         before = training.curve
         networks = jax.tree.map(lambda curve, n: curve.at[point].set(n), before.networks, learner.networks(states))
         infos = jax.tree.map(lambda curve, i: curve.at[point].add(i / chunks_a_point), before.infos, info)
-        return training._replace(states=states, chunk=training.chunk + 1, curve=Trained(networks, infos)), info
+        return Training(states, training.chunk + 1, Trained(networks, infos)), info
 
     return Stage(
         name,
@@ -151,6 +151,7 @@ def training_stage(
         iterations=iterations,
         steps=learner.steps_per_iteration * len(keys),
         shown=("reward", "loss"),
+        finite=lambda training: training.states,
         **more,
     )
 

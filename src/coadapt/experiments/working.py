@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
@@ -22,20 +23,20 @@ from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
 from coadapt.storage import runs
 from coadapt.storage.artefacts import Artefact
-from coadapt.storage.checkpoints import Checkpoint
-from coadapt.storage.files import Foreign, StorageError, write_json
+from coadapt.storage.checkpoints import Checkpoint, Standing
+from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal
 from coadapt.storage.provenance import commit
 from coadapt.storage.runs import Run
 from coadapt.storage.sealed import checksum
-from coadapt.tracking import TRACKERS, Tracker
+from coadapt.tracking import TRACKERS, Guarded
 
 CHECKPOINT_EVERY = 30.0
 """Seconds. A checkpoint takes some hundredths of one."""
 
 
-ORIGIN = ("commit", "finished", "seconds")
+MAKING = ("commit", "finished", "seconds")
 """What results tell of the making of each stage."""
 
 
@@ -59,9 +60,13 @@ class Worker:
 
     def __init__(self, run: Run, manner: Manner, interruption: Interruption):
         self.run, self.manner, self.interruption = run, manner, interruption
-        self.tracker: Tracker | None = None
-        self.seconds = {"working": 0.0, "storing": 0.0}
-        self.origins: dict[str, Any] = {}  # which artefact each stage came to, and what made it
+        self.tracker: Guarded | None = None
+        self.makings: dict[str, Any] = {}  # which artefact each stage came to, and what made it
+        self.seconds = {"starting": 0.0, "working": 0.0, "storing": 0.0}
+        self.stage = ""  # that is being worked on, its chunks done, those of the stages before, and of all stages
+        self.done = self.chunks_before = 0
+        self.all_chunks = 1
+        self.metrics_whole = True
         runs.tidy(run, self.report)
         run.report_bad_metrics(self.report)
 
@@ -76,7 +81,8 @@ class Worker:
         if self.manner.track is None:
             yield
             return
-        tracker = TRACKERS[self.manner.track](self.run.folder, self.run.name, self.run.config)
+        make = TRACKERS[self.manner.track]
+        tracker = Guarded(lambda: make(self.run.folder, self.run.name, self.run.id, self.run.config), self.report)
         self.tracker = tracker
         try:
             yield
@@ -84,32 +90,24 @@ class Worker:
             tracker.close()
 
     def make_all(self, planned: Sequence[Planned]) -> Inputs:
-        """The outcomes of all stages. If something stops them, the run remembers what."""
+        """The outcomes of all stages."""
         outcomes: Inputs = {}
-        self.chunks_before, self.all_chunks = 0, sum(each.stage.chunks for each in planned)
+        self.all_chunks = sum(each.stage.chunks for each in planned)
         for each in planned:
-            stage = each.stage
-            try:
-                outcomes[stage.name] = self.make(each, {need: outcomes[need] for need in stage.needs})
-            except (Interrupted, Diverged, StorageError) as why:
-                state = "interrupted" if isinstance(why, Interrupted) else "failed"
-                self.run.log(f"{stage.name}: {state}: {why}")
-                self.run.set_state(state, **self._place(stage, self.done), note=str(why))
-                raise
-            self.chunks_before += stage.chunks
+            self.stage, self.done = each.stage.name, 0
+            outcomes[self.stage] = self.make(each, {need: outcomes[need] for need in each.stage.needs})
+            self.chunks_before, self.done = self.chunks_before + each.stage.chunks, 0
         return outcomes
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
-        """One stage: taken from the shelf if it was finished before, made otherwise. Its last checkpoint remains."""
-        self.done = 0
+        """One stage: taken from the shelf if it was finished before, made otherwise."""
         name = planned.stage.name
         artefact = self._on_the_shelf(planned)
         if artefact is None:
             artefact = self._work(planned, inputs)
         else:
-            self.report(f"{name}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
-        self.origins[name] = {"artefact": planned.artefact} | {n: artefact.about.get(n) for n in ORIGIN}
-        self.run.set_metrics(name, artefact.metrics)
+            self._reuse(planned, artefact)
+        self.makings[name] = {"artefact": planned.artefact} | {n: artefact.about.get(n) for n in MAKING}
         self.run.checkpoints.keep_last(name, 1)
         self.interruption.heed()
         return artefact.tree
@@ -121,39 +119,57 @@ class Worker:
             return None
         return artefact
 
+    def _reuse(self, planned: Planned, artefact: Artefact) -> None:
+        """Take a finished stage; what this run has of it half done is not needed any more."""
+        name = planned.stage.name
+        self.report(f"{name}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
+        if not artefact.about.get("metrics_whole", True):
+            self.report(f"{name}: some of its metrics were lost or changed while it was made.")
+        self.run.set_metrics(name, artefact.metrics)
+        standing = self.run.checkpoints.standing(name)
+        if standing is not None and not standing.is_complete:
+            self.run.checkpoints.keep_last(name, 0)
+
     def _work(self, planned: Planned, inputs: Inputs) -> Artefact:
         """A stage from where it stands to its end, and onto the shelf."""
-        stage = planned.stage
-        state, self.done = self._start(planned, inputs)
-        self._set_running(stage)
+        state = self._start(planned, inputs)
+        self._set_running()
+        if self.tracker is not None:
+            self.tracker.begin(self.stage, self.done * planned.stage.iterations)
         state = self._chunks(planned, inputs, state)
         return self._shelve(planned, state)
 
-    def _start(self, planned: Planned, inputs: Inputs) -> tuple[Any, int]:
-        """The state to go on from, and how many chunks are done."""
+    def _start(self, planned: Planned, inputs: Inputs) -> Any:
+        """The state to go on from."""
         stage = planned.stage
-        checkpoint = self.run.checkpoints.newest(stage.name, lambda about: self._accept(planned, about))
-        self._cut_metrics_back(stage, checkpoint)
-        if checkpoint is None:
-            return jax.jit(stage.begin)(inputs), 0
-        done, total = checkpoint.done * stage.iterations, stage.chunks * stage.iterations
-        self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
-        return checkpoint.tree, checkpoint.done
+        checkpoint = self.run.checkpoints.newest(stage.name, lambda standing: self._accept(planned, standing))
+        self.done = checkpoint.standing.done if checkpoint else 0
+        self._cut_metrics_back(checkpoint)
+        if checkpoint is not None:
+            done, total = self.done * stage.iterations, stage.chunks * stage.iterations
+            self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
+            return checkpoint.tree
+        if stage.name in self.run.origins:
+            raise Damaged(
+                f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
+            )
+        return jax.jit(stage.begin)(inputs)
 
-    def _cut_metrics_back(self, stage: Stage, checkpoint: Checkpoint | None) -> None:
+    def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
         """What was written after the checkpoint will be written again."""
-        done = checkpoint.done if checkpoint else 0
-        kept = self.run.metrics_until(stage.name, done)
-        self.run.set_metrics(stage.name, kept)
-        if checkpoint and checkpoint.about["metrics"] != checksum(kept):
-            self.report(f"{self.run.metrics(stage.name)}: lines are missing or were changed after they were written.")
+        kept = self.run.metrics_until(self.stage, self.done)
+        self.run.set_metrics(self.stage, kept)
+        self.metrics_whole = checkpoint is None or checkpoint.standing.metrics_whole
+        if checkpoint is not None and checkpoint.standing.metrics != checksum(kept):
+            self.metrics_whole = False
+            self.report(f"{self.run.metrics(self.stage)}: lines are missing or were changed after they were written.")
 
-    def _accept(self, planned: Planned, about: dict[str, Any]) -> Any:
+    def _accept(self, planned: Planned, standing: Standing) -> Any:
         """What a checkpoint should look like; one that other code has made is refused."""
-        if about["artefact"] == planned.artefact:
+        if standing.artefact == planned.artefact:
             return planned.state
         now = versions()
-        others = [f"{name} was {there}" for name, there in about["packages"].items() if now.get(name) != there]
+        others = [f"{name} was {there}" for name, there in standing.packages.items() if now.get(name) != there]
         raise Foreign(
             f"the code that makes {planned.stage.name} has changed since its checkpoint"
             f"{''.join(f', {other}' for other in others)}; --fork goes on from the checkpoint in a new run, "
@@ -164,31 +180,47 @@ class Worker:
         """Chunk after chunk, with checkpoints in between."""
         stage = planned.stage
         go_on = jax.jit(stage.go_on)
-        stored_at, stored_done = time.monotonic(), self.done
-        metrics, times = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
+        stored_at, stored = time.monotonic(), self.done
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
-        with metrics, times, self.manner.progress.stage(stage.name, total, done, stage.steps) as advance:
+        journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
+        with journals[0], journals[1], self.manner.progress.stage(stage.name, total, done, stage.steps) as advance:
             while self.done < stage.chunks:
-                with self._timed("working") as watch:
+                purpose = "working" if self.done > done // stage.iterations else "starting"  # the first one compiles
+                with self._timed(purpose) as watch:
                     state, info = jax.block_until_ready(go_on(state, inputs))
                 self.done += 1
                 numbers = {name: np.asarray(value) for name, value in info.items()}
-                means = {name: float(values.mean()) for name, values in numbers.items()}
-                advance(stage.iterations, **{name: means[name] for name in stage.shown if name in means})
-                with self._timed("storing"):
-                    metrics.append(_metrics_line(stage, self.done, numbers))
-                    times.append({"stage": stage.name, "done": self.done, "seconds": watch["seconds"], "at": _now()})
-                if self.tracker is not None:
-                    self.tracker.log(stage.name, self.done * stage.iterations, means)
-                _check_finite(stage, self.done, numbers, stored_done)
+                self._record(stage, numbers, watch["seconds"], *journals)
+                advance(
+                    stage.iterations, **{name: float(numbers[name].mean()) for name in stage.shown if name in numbers}
+                )
+                _check_finite(stage, self.done, numbers, stored)
+                asked_to_stop = self.interruption.signal is not None
                 due = time.monotonic() - stored_at >= self.manner.checkpoint_every
-                if due or self.done == stage.chunks or self.interruption.signal is not None:
-                    with self._timed("storing"):
-                        metrics.sync()
-                        self._checkpoint(planned, state)
-                    stored_at, stored_done = time.monotonic(), self.done
-                self.interruption.heed()
+                if due or asked_to_stop or self.done == stage.chunks:
+                    self._store(planned, state, stored, journals[0])
+                    stored_at, stored = time.monotonic(), self.done
+                if asked_to_stop:
+                    self.interruption.heed()
         return state
+
+    def _record(self, stage: Stage, numbers: dict[str, np.ndarray], seconds: float, metrics: Journal, times: Journal):
+        """What a chunk looked like, for people and their tools."""
+        with self._timed("storing"):
+            metrics.append(_metrics_line(stage, self.done, numbers))
+            times.append({"stage": stage.name, "done": self.done, "seconds": seconds, "at": _now()})
+        if self.tracker is not None:
+            means = {name: float(values.mean()) for name, values in numbers.items()}
+            self.tracker.log(stage.name, self.done * stage.iterations, means)
+
+    def _store(self, planned: Planned, state: Any, stored: int, metrics: Journal) -> None:
+        """A checkpoint, if the state is one to go on from."""
+        stage = planned.stage
+        with self._timed("storing"):
+            _check_state(stage, self.done, state, stored)
+            metrics.sync()
+            self._checkpoint(planned, state)
+            self._set_running()
 
     @contextmanager
     def _timed(self, purpose: str) -> Iterator[dict[str, float]]:
@@ -201,38 +233,54 @@ class Worker:
 
     def _checkpoint(self, planned: Planned, state: Any) -> None:
         stage = planned.stage
-        about = {"artefact": planned.artefact, "chunks": stage.chunks, "iterations": stage.iterations}
-        about |= {"packages": versions(), "metrics": checksum(self.run.metrics(stage.name).read_bytes())}
-        self.run.checkpoints.save(stage.name, self.done, state, about)
-        self._set_running(stage)
+        standing = Standing(
+            stage=stage.name,
+            done=self.done,
+            chunks=stage.chunks,
+            iterations=stage.iterations,
+            artefact=planned.artefact,
+            settings=plain(stage.settings),
+            replicates=list(stage.replicates),
+            packages=versions(),
+            metrics=checksum(read_bytes(self.run.metrics(stage.name))),
+            metrics_whole=self.metrics_whole,
+        )
+        self.run.checkpoints.save(standing, state)
 
     def _shelve(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""
         stage = planned.stage
         about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": _now()}
         about |= {"settings": plain(stage.settings), "commit": commit(), "packages": versions()}
-        about["seconds"] = round(self.run.seconds_of(stage.name), 1)
-        metrics = self.run.metrics(stage.name).read_bytes()
+        about |= {"seconds": round(self.run.seconds_of(stage.name), 1), "metrics_whole": self.metrics_whole}
+        metrics = read_bytes(self.run.metrics(stage.name))
         artefact = Artefact(jax.device_get(stage.outcome(state)), metrics, about)
         with self._timed("storing"):
             self.run.artefacts.keep(planned.artefact, artefact)
         self.run.log(f"{stage.name}: finished as {planned.artefact}")
         return artefact
 
-    def _set_running(self, stage: Stage) -> None:
-        self.run.set_state("running", **self._place(stage, self.done))
+    def _set_running(self) -> None:
+        self.run.set_state("running", **self._place())
 
-    def _place(self, stage: Stage, done: int) -> dict[str, Any]:
-        return {"stage": stage.name, "progress": round((self.chunks_before + done) / self.all_chunks, 4)}
+    def _place(self) -> dict[str, Any]:
+        return {"stage": self.stage, "progress": round((self.chunks_before + self.done) / self.all_chunks, 4)}
 
     def finish(self, report: Report) -> None:
         """The run is done; what it cost to lose nothing is told."""
         working, storing = self.seconds["working"], self.seconds["storing"]
         if working:
             self.report(f"Storing took {storing:.2f} s beside {working:.1f} s of work: {storing / working:.2%}.")
-        write_json(self.run.results / "provenance.json", self.run.provenance | {"stages": self.origins})
-        self.run.set_state("finished", progress=1.0, headline=report.headline)
+        write_json(self.run.results / "provenance.json", plain(self.run.provenance | {"stages": self.makings}))
+        self.run.set_state("finished", progress=1.0, headline=plain(report.headline))
         self.run.log("finished")
+
+    def remember(self, why: BaseException) -> None:
+        """What has stopped the run, for whoever looks at it later."""
+        state = "interrupted" if isinstance(why, Interrupted | KeyboardInterrupt) else "failed"
+        note = str(why) or type(why).__name__
+        self.run.log(f"{self.stage}: {state}: {note}")
+        self.run.set_state(state, **self._place(), note=note)
 
 
 def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -248,11 +296,20 @@ def _check_finite(stage: Stage, done: int, numbers: dict[str, np.ndarray], store
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
             who = f" ({stage.replicates[bad[0]]})" if stage.replicates else ""
-            where = f"the last good checkpoint, of iteration {stored * stage.iterations:,}, is kept" if stored else ""
-            raise Diverged(
-                f"{name} of {stage.name} is {values[bad[0]]} after {done * stage.iterations:,} iterations{who}; "
-                f"{where or 'there was no checkpoint yet'}; {stage.remedy}"
-            )
+            raise _diverged(stage, f"{name} of {stage.name} is {values[bad[0]]}", done, who, stored)
+
+
+def _check_state(stage: Stage, done: int, state: Any, stored: int) -> None:
+    """A loss is of the networks before the last step; those after it must be good, too, or they are not kept."""
+    leaves = [leaf for leaf in jax.tree.leaves(stage.finite(state)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    if not all(jax.device_get([jnp.all(jnp.isfinite(leaf)) for leaf in leaves])):
+        raise _diverged(stage, f"a weight of {stage.name} is not finite", done, "", stored)
+
+
+def _diverged(stage: Stage, what: str, done: int, who: str, stored: int) -> Diverged:
+    kept = f"the last good checkpoint, of iteration {stored * stage.iterations:,}, is kept"
+    kept = kept if stored else "there was no checkpoint yet"
+    return Diverged(f"{what} after {done * stage.iterations:,} iterations{who}; {kept}; {stage.remedy}")
 
 
 def _now() -> str:

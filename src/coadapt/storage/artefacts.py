@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, json_text, make_folder, remove_leftovers, write_bytes
+from coadapt.storage.files import Damaged, Foreign, json_text, make_folder, remove_leftovers, write_bytes
 from coadapt.storage.journal import read_lines
 from coadapt.storage.lock import Busy, locked
 from coadapt.storage.sealed import checksum
@@ -38,7 +38,8 @@ class Artefacts:
         with suppress(Busy), locked(folder):  # if another run is storing it at this very moment, it is the same one
             remove_leftovers(folder)
             write_bytes(folder / METRICS, artefact.metrics)
-            trees.save(folder / OUTCOME, artefact.tree, artefact.about | {"metrics": checksum(artefact.metrics)})
+            about = artefact.about | {"artefact": name, "metrics": checksum(artefact.metrics)}
+            trees.save(folder / OUTCOME, artefact.tree, about)
 
     def has(self, name: str) -> bool:
         """Whether there seems to be one of this name."""
@@ -53,8 +54,9 @@ class Artefacts:
             return None
         try:
             about = trees.read_manifest(path)["about"]
-            return Artefact(trees.load(path, like), self._metrics(name, about, report), about)
-        except Damaged as problem:
+            tree = trees.load(path, like, {"artefact": name})
+            return Artefact(tree, self._metrics(name, about, report), about)
+        except (Damaged, Foreign) as problem:
             report(f"{problem}; {name} cannot be used")
             return None
 

@@ -1,22 +1,54 @@
 """Checkpoints of a run: the newest whole one counts, and a few before it are kept in case it comes to harm."""
 
+import re
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coadapt.storage import trees
-from coadapt.storage.files import Damaged, make_folder
+from coadapt.storage import files, trees
+from coadapt.storage.files import Damaged, check_kinds, make_folder
 
 KEPT = 3
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How far a stage had got, and what it was that got there."""
+
+    stage: str
+    done: int  # chunks, of so many
+    chunks: int
+    iterations: int  # in a chunk
+    artefact: str  # what the stage will come to
+    settings: Any
+    replicates: list[str]
+    packages: dict[str, str]
+    metrics: str  # the checksum of its metrics so far
+    metrics_whole: bool  # whether no line of them was lost or changed on the way
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done == self.chunks
+
+
+KINDS = {
+    **dict.fromkeys(("stage", "artefact", "metrics"), str),
+    **dict.fromkeys(("done", "chunks", "iterations"), int),
+    "settings": object,
+    "replicates": list,
+    "packages": dict,
+    "metrics_whole": bool,
+}
+"""What a manifest says about a checkpoint."""
+
+
 class Checkpoint(NamedTuple):
-    """Where a stage had got to."""
+    """A stage in the middle of its work."""
 
     path: Path
-    done: int
+    standing: Standing
     tree: Any
-    about: dict[str, Any]
 
 
 class Checkpoints:
@@ -25,11 +57,11 @@ class Checkpoints:
     def __init__(self, folder: Path):
         self.folder = folder
 
-    def save(self, stage: str, done: int, tree: Any, about: dict[str, Any]) -> None:
+    def save(self, standing: Standing, tree: Any) -> None:
         """Store a checkpoint, and let go of those that are no longer among the last few."""
         make_folder(self.folder)
-        trees.save(self._path(stage, done), tree, about | {"stage": stage, "done": done})
-        self.keep_last(stage, KEPT)
+        trees.save(self.folder / f"{standing.stage}-{standing.done:06d}", tree, asdict(standing))
+        self.keep_last(standing.stage, KEPT)
 
     def keep_last(self, stage: str, number: int) -> None:
         for path in self._paths(stage)[number:]:
@@ -38,11 +70,10 @@ class Checkpoints:
     def set_damaged_aside(self, report: Callable[[str], None]) -> None:
         """Look at every checkpoint there is. What is damaged is reported and renamed, so that it is not met again."""
         for file in sorted(self.folder.glob("*.safetensors")):
-            if not file.with_suffix(".json").exists():
-                report(
-                    f"{file.with_suffix('.json')} is missing; {file.name} cannot be used without it and is set aside"
-                )
-                self._set_aside(file.with_suffix(""))
+            manifest = file.with_suffix(".json")
+            if not manifest.exists():
+                report(f"{manifest} is missing: it was lost, or never written; {file.name} is of no use and removed")
+                files.remove(file)
         for manifest in sorted(self.folder.glob("*.json")):
             try:
                 trees.check(manifest.with_suffix(""))
@@ -50,27 +81,34 @@ class Checkpoints:
                 report(f"{problem}; this checkpoint is set aside")
                 self._set_aside(manifest.with_suffix(""))
 
-    def standing(self, stage: str) -> dict[str, Any] | None:
-        """What is known of the stage's newest checkpoint."""
+    def standing(self, stage: str) -> Standing | None:
+        """Where the stage's newest checkpoint stands."""
         paths = self._paths(stage)
-        return trees.read_manifest(paths[0])["about"] if paths else None
+        return _standing(paths[0]) if paths else None
 
-    def newest(self, stage: str, like: Callable[[dict[str, Any]], Any]) -> Checkpoint | None:
-        """The stage's newest checkpoint. `like(about)` says what its tree should look like, or refuses it."""
-        about = self.standing(stage)
-        if about is None:
+    def newest(self, stage: str, like: Callable[[Standing], Any]) -> Checkpoint | None:
+        """The stage's newest checkpoint. `like(standing)` says what its tree should look like, or refuses it."""
+        standing = self.standing(stage)
+        if standing is None:
             return None
         path = self._paths(stage)[0]
-        return Checkpoint(path, about["done"], trees.load(path, like(about)), about)
-
-    def _path(self, stage: str, done: int) -> Path:
-        return self.folder / f"{stage}-{done:06d}"
+        return Checkpoint(path, standing, trees.load(path, like(standing)))
 
     def _paths(self, stage: str) -> list[Path]:
         """All that have a manifest, the newest first."""
-        return sorted((file.with_suffix("") for file in self.folder.glob(f"{stage}-??????.json")), reverse=True)
+        name = re.compile(rf"{re.escape(stage)}-(\d+)\.json")
+        numbered = [
+            (int(match[1]), file) for file in self.folder.glob("*.json") if (match := name.fullmatch(file.name))
+        ]
+        return [file.with_suffix("") for _, file in sorted(numbered, reverse=True)]
 
     def _set_aside(self, path: Path) -> None:
         for file in (trees.manifest_file(path), trees.arrays_file(path)):
             if file.exists():
-                file.replace(file.with_name(f"{file.name}.damaged"))
+                files.rename(file, file.with_name(f"{file.name}.damaged"))
+
+
+def _standing(path: Path) -> Standing:
+    about = trees.read_manifest(path)["about"]
+    check_kinds(trees.manifest_file(path), about, KINDS)
+    return Standing(**{name: about[name] for name in KINDS})

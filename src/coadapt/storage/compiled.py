@@ -2,6 +2,7 @@
 
 import os
 import platform
+from contextlib import suppress
 from pathlib import Path
 
 import jax
@@ -12,7 +13,8 @@ from coadapt.storage.sealed import checksum
 def remember_compiled_programs() -> None:
     """Switch JAX's compilation cache on, unless the person has said where it should be."""
     if jax.config.jax_compilation_cache_dir is None:  # type: ignore[attr-defined]
-        jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
+        with suppress(RuntimeError):  # whoever has no home has no cache
+            jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
 

@@ -27,11 +27,18 @@ class Foreign(StorageError):
     """A file is whole, but not of the thing it is asked for."""
 
 
+def check_kinds(path: Path, data: dict[str, Any], kinds: dict[str, Any]) -> None:
+    """Refuse data in which something is missing or of another kind than it should be."""
+    for name, kind in kinds.items():
+        if not isinstance(data.get(name), kind):
+            raise Foreign(f"{path} does not say what it should under {name!r}")
+
+
 def make_folder(path: Path) -> Path:
     """The folder, made if need be; refused if nothing can be written there."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".probe-{os.getpid()}"
+        probe = path / f".probe-{os.getpid()}.part"
         probe.touch()
         probe.unlink()
     except OSError as problem:
@@ -85,9 +92,25 @@ def read_json(path: Path) -> Any:
 def parse_json(path: Path, data: bytes) -> Any:
     """The same for what was read from the path before."""
     try:
-        return json.loads(data.decode())
+        return json.loads(data.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError) as problem:
         raise Damaged(f"{path} is not readable as JSON: {problem}") from problem
+
+
+def _refuse(constant: str) -> Any:
+    """JSON knows no NaN and no infinity, and nothing of ours writes them."""
+    raise ValueError(f"{constant} is no number")
+
+
+def remove(path: Path) -> None:
+    """Away with a file, if it is there."""
+    with explained(path):
+        path.unlink(missing_ok=True)
+
+
+def rename(path: Path, to: Path) -> None:
+    with explained(path):
+        path.replace(to)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -8,7 +8,7 @@ import ast
 import sys
 from functools import cache
 from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from coadapt.storage.sealed import checksum
@@ -34,13 +34,14 @@ def modules_behind(module: str) -> dict[str, Path]:
     """The module and all of ours that it needs, with their files."""
     first, file = _called(module), _file(module)
     homes = (Path(__file__).parents[1], _home(first, file))
-    found, waiting = {first: file}, [file]
+    found, waiting = {first: file}, [first]
     while waiting:
-        for name in _imports(waiting.pop()):
+        importer = waiting.pop()
+        for name in _imports(importer, found[importer]):
             file = None if name in found else _file_or_none(name)
             if file is not None and any(file.is_relative_to(home) for home in homes):
                 found[name] = file
-                waiting.append(file)
+                waiting.append(name)
     return found
 
 
@@ -57,14 +58,16 @@ def _home(name: str, file: Path) -> Path:
     return file.parents[max(0, name.count(".") - (file.name != "__init__.py"))]
 
 
-def _imports(file: Path) -> list[str]:
+def _imports(module: str, file: Path) -> list[str]:
     """The names a file imports; a name taken from a module may be a module itself."""
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     names = []
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        if isinstance(node, ast.ImportFrom):
+            source = resolve_name("." * node.level + (node.module or ""), package)
+            names += [source, *(f"{source}.{alias.name}" for alias in node.names)]
     return names
 
 

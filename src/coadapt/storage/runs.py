@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from coadapt.storage.artefacts import Artefacts
@@ -27,13 +28,15 @@ from coadapt.storage.files import (
     Damaged,
     Foreign,
     StorageError,
+    check_kinds,
     make_folder,
+    read_bytes,
     read_json,
     remove_leftovers,
     write_bytes,
     write_json,
 )
-from coadapt.storage.journal import read_lines
+from coadapt.storage.journal import Line, read_lines
 from coadapt.storage.lock import FILE as LOCK
 from coadapt.storage.lock import is_locked
 from coadapt.storage.provenance import provenance
@@ -42,6 +45,8 @@ from coadapt.storage.sealed import read_sealed, write_sealed
 RECORD = "run.json"
 ARTEFACTS = "artefacts"
 VERSION = 1
+KINDS = {"id": str, "experiment": str, "config": dict, "fresh": bool, "parent": str | None, "origins": dict}
+"""What run.json says."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +87,13 @@ class Run:
     @property
     def provenance(self) -> dict[str, Any]:
         """Versions and machine at its beginning, as far as they can be read."""
-        with suppress(Damaged):
-            return read_json(self.folder / "provenance.json")
-        return {}
+        return _read_dictionary(self.folder / "provenance.json")
 
     def seconds_of(self, stage: str) -> float:
         """How long a stage was worked on, what was lost and done again included."""
-        records = (line.record for line in read_lines(self.times) if line.record is not None)
-        return sum(record.get("seconds", 0.0) for record in records if record.get("stage") == stage)
+        records = [line.record for line in read_lines(self.times) if line.record is not None]
+        seconds = [record.get("seconds") for record in records if record.get("stage") == stage]
+        return sum(number for number in seconds if isinstance(number, float))
 
     def log(self, text: str) -> None:
         """A line for whoever asks later what happened. Never the reason for a run to stop."""
@@ -103,13 +107,13 @@ class Run:
 
     def metrics_until(self, stage: str, done: int) -> bytes:
         """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
-        lines = read_lines(self.metrics(stage))
-        return b"".join(line.data for line in lines if line.record is not None and line.record.get("done", 0) <= done)
+        numbered = ((_number(line), line.data) for line in read_lines(self.metrics(stage)))
+        return b"".join(data for number, data in numbered if number is not None and number <= done)
 
     def set_metrics(self, stage: str, lines: bytes) -> None:
         """Let a stage's metrics be these lines."""
         file = self.metrics(stage)
-        if not file.exists() or file.read_bytes() != lines:
+        if not file.exists() or read_bytes(file) != lines:
             make_folder(file.parent)
             write_bytes(file, lines)
 
@@ -117,8 +121,23 @@ class Run:
         """Name the lines that cannot be read. A last line without its end was cut off by a kill, and is no damage."""
         for file in sorted((self.folder / "metrics").glob("*.jsonl")):
             for line in read_lines(file):
-                if line.record is None and line.data.endswith(b"\n"):
+                if _number(line) is None and line.data.endswith(b"\n"):
                     report(f"line {line.number} of {file} cannot be read and is left out: {line.data[:80]!r}")
+
+
+def _number(line: Line) -> int | None:
+    """Which chunk a line of the metrics is of, if it can be read."""
+    number = None if line.record is None else line.record.get("done")
+    return number if isinstance(number, int) else None
+
+
+def _read_dictionary(file: Path) -> dict[str, Any]:
+    """What a file holds that is good to have but not needed; nothing if it cannot be read."""
+    with suppress(Damaged):
+        data = read_json(file)
+        if isinstance(data, dict):
+            return data
+    return {}
 
 
 def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> Run:
@@ -137,32 +156,35 @@ def publish(run: Run, folder: Path) -> None:
     """The results, and the configuration they come from, to where others will look for them."""
     make_folder(folder)
     for file in (run.folder / "config.json", *sorted(run.results.iterdir())):
-        write_bytes(folder / file.name, file.read_bytes())
+        if file.is_file():
+            write_bytes(folder / file.name, read_bytes(file))
 
 
 def exists(folder: Path) -> bool:
     """Whether there is a run; anything else in its place is refused, for a run must not be mixed with it."""
-    if (folder / RECORD).exists():
-        return True
+    if folder.name == ARTEFACTS:
+        raise Foreign(f"a run cannot be called {ARTEFACTS}: this is where the runs beside it keep what is finished")
     try:
-        others = [file.name for file in folder.iterdir() if file.name != LOCK and not file.name.endswith(".part")]
+        names = sorted(file.name for file in folder.iterdir())
     except FileNotFoundError:
         return False
-    except NotADirectoryError:
-        raise Foreign(f"{folder} is a file, so no run can be there") from None
-    if others:
-        raise Foreign(f"{folder} holds {sorted(others)[0]} but no {RECORD}, so it is not a run; choose another folder")
-    return False
+    except OSError as problem:
+        raise Foreign(f"there can be no run in {folder}: {problem.strerror or problem}") from None
+    others = [name for name in names if name != LOCK and not name.endswith(".part")]
+    if others and RECORD not in names:
+        raise Foreign(f"{folder} holds {others[0]} but no {RECORD}, so it is not a run; choose another folder")
+    return RECORD in names
 
 
 def read(folder: Path) -> Run:
     """The run in a folder, as it was begun."""
-    if not (folder / RECORD).exists():
+    if not exists(folder):
         raise Foreign(f"there is no run in {folder}: it has no {RECORD}")
     record = read_sealed(folder / RECORD)
     if record.get("version") != VERSION:
         raise Foreign(f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}")
-    return Run(folder, *(record[name] for name in ("id", "experiment", "config", "fresh", "parent", "origins")))
+    check_kinds(folder / RECORD, record, KINDS)
+    return Run(folder, **{name: record[name] for name in KINDS})
 
 
 def tidy(run: Run, report: Callable[[str], None]) -> None:
@@ -174,6 +196,8 @@ def tidy(run: Run, report: Callable[[str], None]) -> None:
     except Damaged as problem:
         report(f"{problem}; it is written again from {RECORD}")
         write_json(run.folder / "config.json", run.config)
+    if not run.provenance:
+        write_json(run.folder / "provenance.json", provenance())
     run.checkpoints.set_damaged_aside(report)
 
 
@@ -189,10 +213,10 @@ class Glance(NamedTuple):
     name: str
     experiment: str
     state: str
-    stage: str
-    progress: float | None  # the share of the whole that is done
-    headline: dict[str, float]
-    note: str
+    stage: str = ""
+    progress: float | None = None  # the share of the whole that is done
+    headline: dict[str, float] = MappingProxyType({})  # type: ignore[assignment]
+    note: str = ""
 
 
 def glance(folder: Path) -> Glance:
@@ -200,25 +224,17 @@ def glance(folder: Path) -> Glance:
     try:
         run = read(folder)
     except StorageError as problem:
-        return Glance(folder.name, "?", "damaged", "", None, {}, str(problem))
-    state: dict[str, Any] = {}
-    note = ""
-    try:
-        state = read_json(folder / "state.json")
-    except Damaged as problem:
-        note = "" if not (folder / "state.json").exists() else str(problem)
+        return Glance(folder.name, "?", "damaged", note=str(problem))
+    state = _read_dictionary(folder / "state.json")
     name = state.get("state", "begun")
     if name in ("running", "begun"):
         name = "running" if is_locked(folder) else "killed" if name == "running" else name
-    return Glance(
-        run.name,
-        run.experiment,
-        name,
-        state.get("stage", ""),
-        state.get("progress"),
-        state.get("headline") or {},
-        note or state.get("note", ""),
-    )
+    told = {key: state[key] for key, kind in TOLD.items() if isinstance(state.get(key), kind)}
+    return Glance(run.name, run.experiment, str(name), **told)
+
+
+TOLD = {"stage": str, "progress": float, "headline": dict, "note": str}
+"""What state.json may say beside the state itself."""
 
 
 def config_of(run: Run) -> Any:
@@ -229,10 +245,11 @@ def config_of(run: Run) -> Any:
 def last_metrics(run: Run) -> dict[str, dict[str, Any]]:
     """The last line of every stage."""
     files = sorted((run.folder / "metrics").glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
-    records = {file.stem: [line.record for line in read_lines(file) if line.record is not None] for file in files}
-    return {stage: of_stage[-1] for stage, of_stage in records.items() if of_stage}
+    records = {file.stem: [line.record for line in read_lines(file) if _number(line) is not None] for file in files}
+    return {stage: of_stage[-1] for stage, of_stage in records.items() if of_stage}  # type: ignore[misc]
 
 
 def folders(root: Path) -> list[Path]:
     """All runs below a folder."""
-    return sorted(path.parent for path in root.glob(f"*/{RECORD}")) if root.is_dir() else []
+    found = root.glob(f"*/{RECORD}") if root.is_dir() else []
+    return sorted(path.parent for path in found if not path.parent.name.startswith("."))

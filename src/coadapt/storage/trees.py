@@ -13,7 +13,8 @@ import numpy as np
 import safetensors.numpy
 from safetensors import SafetensorError
 
-from coadapt.storage.files import Damaged, Foreign, read_bytes, write_bytes
+from coadapt.storage import files
+from coadapt.storage.files import Damaged, Foreign, check_kinds, read_bytes, write_bytes
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
 
 FORMAT = "coadapt arrays"
@@ -63,16 +64,14 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{manifest_file(path)} is of version {manifest.get('version')!r} of the format; "
             f"this coadapt reads version {VERSION}"
         )
-    for part, kind in PARTS.items():
-        if not isinstance(manifest.get(part), kind):
-            raise Foreign(f"{manifest_file(path)} does not say what it should under {part!r}")
+    check_kinds(manifest_file(path), manifest, PARTS)
     return manifest
 
 
 def remove(path: Path) -> None:
     """Away with it, the manifest first: never is there one without its arrays."""
-    manifest_file(path).unlink(missing_ok=True)
-    arrays_file(path).unlink(missing_ok=True)
+    files.remove(manifest_file(path))
+    files.remove(arrays_file(path))
 
 
 def arrays_file(path: Path) -> Path:
@@ -135,7 +134,8 @@ def _check_arrays(file: Path, found: dict[str, Any], wanted: dict[str, Any]) -> 
 
 
 def _in_words(described: Any) -> str:
-    return f"{described['type']}{described['shape']}" if isinstance(described, dict) else repr(described)
+    as_written = isinstance(described, dict) and set(described) == {"type", "shape"}
+    return f"{described['type']}{described['shape']}" if as_written else repr(described)
 
 
 def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:

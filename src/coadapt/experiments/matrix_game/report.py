@@ -1,6 +1,5 @@
 """The matrix game's results as people look at them: a summary, a table, two figures."""
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -217,7 +216,7 @@ def size_table(results: Results) -> Table:
     return Table("Size and budget", ["method", "parameters", "in all", "environment steps a replicate"], rows)
 
 
-def draw_learning(results: Results, folder: Path) -> None:
+def draw_learning(results: Results) -> dict[str, bytes]:
     """The reward of the last step against training, a panel an alpha, with the exact ceiling."""
     panels = []
     for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
@@ -230,16 +229,15 @@ def draw_learning(results: Results, folder: Path) -> None:
         best = np.full(2, ceiling.bayes_last_step)
         lines.append(Line("exact Bayes ceiling", ends, best, style="--", colour="black"))
         panels.append(Panel(f"alpha = {alpha:g}", lines))
-    draw_panels(
+    return draw_panels(
         panels,
         "environment steps consumed by all networks of the method (millions)",
         "reward of the last step",
         "Learning to play with a partner never met: mean and standard deviation over seeds",
-        [folder / "learning.png", folder / "learning.svg"],
     )
 
 
-def draw_adaptation(results: Results, folder: Path) -> None:
+def draw_adaptation(results: Results) -> dict[str, bytes]:
     """Reward, and error of the prediction, against the step within the episode."""
     steps = np.arange(1, results.config.max_steps + 1)
     rewards, errors = [], []
@@ -253,12 +251,11 @@ def draw_adaptation(results: Results, folder: Path) -> None:
                 lines.append(Line(NAMES[method], steps, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
         rewards.append(Panel(f"reward, alpha = {alpha:g}", best))
         errors.append(Panel(f"squared prediction error, alpha = {alpha:g}", least))
-    draw_panels(
+    return draw_panels(
         [*rewards, *errors],
         "step of the episode",
         "",
         "Finding out within one episode how the partner acts",
-        [folder / "adaptation.png", folder / "adaptation.svg"],
         columns=min(3, len(rewards)),
     )
 

@@ -30,7 +30,7 @@ from coadapt.experiments.matrix_game.scores import (
 from coadapt.experiments.matrix_game.training import LEARNERS, training_of
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.stages import Inputs, Stage, all_replicates
-from coadapt.storage.files import write_json, write_text
+from coadapt.storage.files import write_bytes, write_json, write_text
 
 
 def stages(config: MatrixGameConfig) -> list[Stage]:
@@ -48,8 +48,9 @@ def report(config: MatrixGameConfig, outcomes: Inputs, folder: Path) -> Report:
     results = gather(config, outcomes)
     write_json(folder / "summary.json", plain(summary(results)))
     write_text(folder / "table.md", "\n".join(table.markdown() for table in tables(results)))
-    draw_learning(results, folder)
-    draw_adaptation(results, folder)
+    for name, draw in {"learning": draw_learning, "adaptation": draw_adaptation}.items():
+        for ending, picture in draw(results).items():
+            write_bytes(folder / f"{name}.{ending}", picture)
     return Report(tables(results), headline(results), "The pictures to look at are learning.png and adaptation.png.")
 
 

@@ -55,6 +55,8 @@ class TuningConfig:
     def __post_init__(self):
         if not self.methods or not set(self.methods) <= set(GRIDS) or len(set(self.methods)) < len(self.methods):
             raise ValueError(f"methods must be some of {', '.join(GRIDS)}, each named once, not {list(self.methods)}")
+        for method in self.methods:
+            rounds(self, method)  # which refuses what cannot be shortened
 
 
 @dataclass(frozen=True)

@@ -123,4 +123,4 @@ def training_of(name: str, config: MatrixGameConfig, replicates: Replicates) -> 
 
 def remedy_for(name: str) -> str:
     """What to look at when its training comes to nothing."""
-    return f"look at {name}.learning_rate and {name}.max_gradient_norm, and at the last lines of metrics.jsonl"
+    return f"look at {name}.learning_rate and {name}.max_gradient_norm, and at the last lines of its metrics"

@@ -1,0 +1,87 @@
+"""Forking a run: a new one beside it that goes on from where it stands, whatever has changed since."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from coadapt.configs.data import plain
+from coadapt.experiments.planning import Experiment, Planned, artefact_names, plan
+from coadapt.progress import Progress
+from coadapt.storage import files, runs, trees
+from coadapt.storage.checkpoints import Checkpoint, Standing
+from coadapt.storage.files import Foreign
+from coadapt.storage.lock import locked
+from coadapt.storage.runs import Run
+
+
+def fork(experiment: Experiment, config: Any, parent: Run, progress: Progress) -> Path:
+    """The folder of the new run. It comes into being whole, under its own name, or not at all."""
+    with locked(parent.folder):
+        parent.checkpoints.set_damaged_aside(progress.say)
+        taken, origins = _inheritance(experiment, config, parent)
+        names = artefact_names(experiment, config, origins)
+        folder = runs.free_name(parent.folder)
+        unfinished = parent.folder.with_name(f".{folder.name}.{os.getpid()}.part")
+        run = runs.begin(unfinished, experiment.name, plain(config), parent=parent.id, origins=origins)
+        for checkpoint in taken:
+            _hand_over(checkpoint, parent, run, names[checkpoint.standing.stage])
+        files.rename(unfinished, folder)
+    for checkpoint in taken:
+        progress.say(f"{folder} goes on from {checkpoint.path}.")
+    if not taken:
+        progress.say(f"Nothing in {parent.folder} is half done; {folder} makes what has changed from the start.")
+    return folder
+
+
+def _inheritance(experiment: Experiment, config: Any, parent: Run) -> tuple[list[Checkpoint], dict[str, str]]:
+    """The parent's checkpoints that are gone on from, and the origins of all stages that have one.
+
+    A stage that is on the shelf needs no checkpoint. One that is half done is gone on with. One that is finished, but
+    by other code or not yet shelved, is taken as it is, unless its settings are other ones now: then it is made anew.
+    """
+    taken: list[Checkpoint] = []
+    origins: dict[str, str] = {}
+    for each in plan(experiment, config, {}):
+        name = each.stage.name
+        before = {name: parent.origins[name]} if name in parent.origins else {}
+        if before and parent.artefacts.has(artefact_names(experiment, config, origins | before)[name]):
+            origins |= before
+            continue
+        artefact = artefact_names(experiment, config, origins)[name]
+        standing = parent.checkpoints.standing(name)
+        if parent.artefacts.has(artefact) or standing is None:
+            continue
+        if standing.is_complete and standing.settings != plain(each.stage.settings):
+            continue
+        checkpoint = parent.checkpoints.newest(name, lambda standing, each=each: _accept(each, standing))
+        if checkpoint is None:
+            continue
+        taken.append(checkpoint)
+        if standing.artefact == artefact_names(experiment, config, origins | before)[name]:
+            origins |= before
+        elif standing.artefact != artefact:
+            origins[name] = trees.read_manifest(checkpoint.path)["sha256"]
+    return taken, origins
+
+
+def _accept(planned: Planned, standing: Standing) -> Any:
+    """What a checkpoint to go on from must look like."""
+    stage = planned.stage
+    if standing.replicates != list(stage.replicates):
+        raise Foreign(
+            f"a fork goes on with the replicates it finds: {stage.name} was begun with {'; '.join(standing.replicates)}"
+        )
+    if (standing.iterations, standing.chunks) != (stage.iterations, stage.chunks):
+        raise Foreign(
+            f"{stage.name} was begun as {standing.chunks} chunks of {standing.iterations} iterations and cannot go on "
+            f"as {stage.chunks} of {stage.iterations}; leave its number of iterations as it was"
+        )
+    return planned.state
+
+
+def _hand_over(checkpoint: Checkpoint, parent: Run, run: Run, artefact: str) -> None:
+    """A checkpoint, and the metrics up to it, from the parent to the new run."""
+    standing = checkpoint.standing
+    run.checkpoints.save(replace(standing, artefact=artefact), checkpoint.tree)
+    run.set_metrics(standing.stage, parent.metrics_until(standing.stage, standing.done))
