@@ -1,14 +1,18 @@
 """Commands that run experiments: from the beginning, or from where they were left."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
 from tyro.extras import SubcommandApp
 
 from coadapt.cli.answers import mistakes_explained, stops_explained
+
+if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
+    from coadapt.experiments.planning import Experiment
+    from coadapt.experiments.working import Manner
 
 RUNS = Path("runs")
 
@@ -17,17 +21,43 @@ Choice = TypeVar("Choice")
 reproductions = SubcommandApp()
 searches = SubcommandApp()
 
-# What several commands understand.
-ConfigFile = Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")]
 Settings = Annotated[
     tuple[str, ...],
     arg(name="set", help="Other values for fields of the configuration, as in policy.learning_rate=0.01 seeds=[0,1]."),
 ]
-Fork = Annotated[bool, arg(help="Go on from the run's checkpoint in a new run beside it, whatever has changed.")]
+RunName = Annotated[Path, arg(name="run", help="The run's name (its folder is then below runs/), or its folder.")]
 Fresh = Annotated[bool, arg(help="Make everything again, even what is finished. An earlier run is moved aside.")]
-CheckpointEvery = Annotated[float, arg(help="Seconds between two checkpoints.")]
-Track = Annotated[str | None, arg(help="Send metrics to tensorboard or to wandb, too (pip install 'coadapt[track]').")]
-Quiet = Annotated[bool, arg(help="No progress, only the result.")]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What every command that runs something understands."""
+
+    publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None
+    fork: Annotated[bool, arg(help="Go on from its checkpoint in a new run beside it, whatever has changed.")] = False
+    checkpoint_every: Annotated[float, arg(help="Seconds between two checkpoints.")] = 30.0
+    track: Annotated[
+        str | None, arg(help="Send metrics to tensorboard or to wandb, too (pip install 'coadapt[track]').")
+    ] = None
+    quiet: Annotated[bool, arg(help="No progress, only the result.")] = False
+
+    def manner(self, fresh: bool = False) -> "Manner":
+        """The same, checked, as those who run things understand it."""
+        from coadapt.configs.checks import between
+        from coadapt.experiments.working import Manner
+        from coadapt.progress import for_terminal
+        from coadapt.tracking import check_tracker
+
+        between("checkpoint-every", self.checkpoint_every, 0, 1e6)
+        if self.track is not None:
+            check_tracker(self.track)
+        if fresh and self.fork:
+            raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
+        return Manner(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork)
+
+
+AllOptions = Annotated[Options, arg(name="")]
+AS_USUAL = Options()
 
 
 @reproductions.command(name="matrix-game")
@@ -35,7 +65,7 @@ def reproduce_matrix_game(
     preset: Annotated[
         str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
     ] = "fast",
-    config: ConfigFile = None,
+    config: Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")] = None,
     alphas: Annotated[
         tuple[float, ...] | None,
         arg(help="Concentrations of the partners' Dirichlet distribution. The preset's: 0.01 0.03 0.1 0.3 1 3."),
@@ -46,15 +76,9 @@ def reproduce_matrix_game(
         arg(help="A JSON file with another payoff table: a list of rows, one for each action of the partner."),
     ] = None,
     settings: Settings = (),
-    run: Annotated[Path, arg(help="The run's name (its folder is then below runs/), or its folder.")] = Path(
-        "matrix_game"
-    ),
-    publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None,
+    run: RunName = Path("matrix_game"),
     fresh: Fresh = False,
-    fork: Fork = False,
-    checkpoint_every: CheckpointEvery = 30.0,
-    track: Track = None,
-    quiet: Quiet = False,
+    options: AllOptions = AS_USUAL,
 ) -> None:
     """The paper's first experiment: a matrix game with partners whose taste has to be found out.
 
@@ -84,23 +108,17 @@ def reproduce_matrix_game(
         }
         chosen = replace(chosen, **{name: value for name, value in changes.items() if value is not None})
         chosen = changed(chosen, settings)
-        manner = _manner(checkpoint_every, track, quiet, fresh=fresh, fork=fork)
-    _run(matrix_game.EXPERIMENT, chosen, folder, manner, publish)
+        manner = options.manner(fresh)
+    _run(matrix_game.EXPERIMENT, chosen, folder, manner, options.publish)
 
 
 @searches.command(name="matrix-game")
 def tune_matrix_game(
     methods: Annotated[tuple[str, ...], arg(help="Whose settings to search.")] = ("predictor", "policy", "rl2"),
     settings: Settings = (),
-    run: Annotated[Path, arg(help="The run's name (its folder is then below runs/), or its folder.")] = Path(
-        "matrix_game_tuning"
-    ),
-    publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None,
+    run: RunName = Path("matrix_game_tuning"),
     fresh: Fresh = False,
-    fork: Fork = False,
-    checkpoint_every: CheckpointEvery = 30.0,
-    track: Track = None,
-    quiet: Quiet = False,
+    options: AllOptions = AS_USUAL,
 ) -> None:
     """The search that the matrix game's fast preset comes from.
 
@@ -113,18 +131,14 @@ def tune_matrix_game(
 
     with mistakes_explained():
         chosen = changed(matrix_game.TuningConfig(matrix_game.FAST, methods), settings)
-        manner = _manner(checkpoint_every, track, quiet, fresh=fresh, fork=fork)
-    _run(matrix_game.TUNING, chosen, run_folder(run), manner, publish)
+        manner = options.manner(fresh)
+    _run(matrix_game.TUNING, chosen, run_folder(run), manner, options.publish)
 
 
 def resume(
     run: Annotated[Positional[Path], arg(help="The run's name, or its folder.")],
     settings: Settings = (),
-    publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None,
-    fork: Fork = False,
-    checkpoint_every: CheckpointEvery = 30.0,
-    track: Track = None,
-    quiet: Quiet = False,
+    options: AllOptions = AS_USUAL,
 ) -> None:
     """Go on with a run from its newest checkpoint, as if it had never stopped.
 
@@ -141,10 +155,10 @@ def resume(
         there = runs.read(folder)
         experiment = _choose(EXPERIMENTS, there.experiment, "experiment")
         as_begun = read_config(experiment.config, there.config)
-        config = read_config(experiment.config, runs.config_of(there)) if fork else as_begun
+        config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun
         config = changed(config, settings)
-        manner = _manner(checkpoint_every, track, quiet, fork=fork)
-    _run(experiment, config, folder, manner, publish)
+        manner = options.manner()
+    _run(experiment, config, folder, manner, options.publish)
 
 
 def run_folder(run: Path) -> Path:
@@ -153,21 +167,7 @@ def run_folder(run: Path) -> Path:
     return RUNS / run if is_name else run if run.name not in ("", "..") else run.resolve()
 
 
-def _manner(checkpoint_every: float, track: str | None, quiet: bool, fresh: bool = False, fork: bool = False):
-    from coadapt.configs.checks import between
-    from coadapt.experiments.working import Manner
-    from coadapt.progress import for_terminal
-    from coadapt.tracking import check_tracker
-
-    between("checkpoint-every", checkpoint_every, 0, 1e6)
-    if track is not None:
-        check_tracker(track)
-    if fresh and fork:
-        raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
-    return Manner(for_terminal(quiet), checkpoint_every, track, fresh, fork)
-
-
-def _run(experiment: Any, config: Any, folder: Path, manner: Any, publish: Path | None) -> None:
+def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.experiments.running import finish, opened
     from coadapt.storage import runs
