@@ -10,10 +10,31 @@ Everything here is written for one game; callers `vmap`.
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from coadapt.arrays import Array, Float, Key, Scalar, Vector
+import numpy as np
+
+from coadapt.arrays import Array, Float, Int, Key, Scalar, Vector
 
 View = Callable[[Any], Vector]
 """What a network looks at: an observation in, a vector out."""
+
+
+@runtime_checkable
+class PairView(Protocol):
+    """What a relation network looks at: an observation in, its pairs out, as rows of a table of all there can be.
+
+    `rest_size` numbers come with the pairs, for after the sum.
+    """
+
+    @property
+    def rest_size(self) -> int: ...
+
+    def table(self) -> np.ndarray:
+        """The features of every pair there can be, a row each."""
+        ...
+
+    def __call__(self, observation: Any) -> tuple[Int[Array, "pairs"], Vector]:
+        """The rows of an observation's pairs, and the rest."""
+        ...
 
 
 class Decision(NamedTuple):

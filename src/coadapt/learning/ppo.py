@@ -113,12 +113,22 @@ def iterate(
     """Play with new partners, then learn from it."""
     key, for_play, for_updates = jax.random.split(state.key, 3)
     moments, labels = collect(for_play, game, population, as_player, state.policy.network, config)
+    return learn_from(for_updates, state._replace(key=key), moments, labels, as_player, config)
+
+
+def learn_from(
+    key: Key,
+    state: PPOState,
+    moments: Moment,
+    labels: Float[Array, "games label"],
+    as_player: AsPlayer,
+    config: PPOConfig,
+) -> tuple[PPOState, PPOInfo]:
+    """One iteration's learning from what was played: moments of the main seat by game and time."""
     experience, values = jax.vmap(assess, (0, 0, None, None))(moments, labels, state.critic.network, config)
     advantages = jax.nn.standardize(experience.advantages, axis=None, epsilon=1e-8)
     experience = experience._replace(advantages=advantages)
-
-    state = state._replace(key=key)
-    state, diagnostics = improve(for_updates, state, experience, as_player, config)
+    state, diagnostics = improve(key, state, experience, as_player, config)
     info = PPOInfo(
         reward=jnp.mean(moments.reward),
         explained_variance=1 - jnp.var(experience.targets - values) / (jnp.var(experience.targets) + 1e-8),
@@ -190,7 +200,7 @@ def improve(
         return state._replace(policy=policy, critic=critic), diagnostics
 
     def epoch(state: PPOState, key: Key):
-        order = jax.random.permutation(key, config.games).reshape(config.minibatches, -1)
+        order = jax.random.permutation(key, len(experience.label)).reshape(config.minibatches, -1)
         return jax.lax.scan(lambda s, games: update(s, jax.tree.map(lambda x: x[games], experience)), state, order)
 
     state, diagnostics = jax.lax.scan(epoch, state, jax.random.split(key, config.epochs))

@@ -1,0 +1,99 @@
+"""The salesman as a relation network sees it: pairs of an agent and another object, the other agent included.
+
+On a grid a pair can be one of a few thousand things. So a pair is an index into a table of all of them, and a network
+may be applied to the table once instead of to every pair of every state.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.arrays import Array, Float, Int
+from coadapt.games.salesman import SalesmanObservation
+
+ROLES = ("own", "other")
+KINDS = ("open subgoal", "collected subgoal", "goal", "agent")
+
+
+class Pairs(NamedTuple):
+    """One observation as a relation network takes it."""
+
+    indices: Int[Array, "pairs"]  # of rows of the table of pairs
+    rest: Float[Array, "rest"]  # what is seen beside the pairs, for after the sum
+
+
+class Together(NamedTuple):
+    """An agent and another object, for all such pairs of an observation."""
+
+    roles: Int[Array, "pairs"]  # of the agent
+    kinds: Int[Array, "pairs"]  # of the object
+    agents: Int[Array, "pairs 2"]
+    objects: Int[Array, "pairs 2"]
+
+
+def together(observation: SalesmanObservation) -> Together:
+    """Each agent with each subgoal, with the goal, and with the other agent."""
+    own, other, subgoals, goal, collected = observation
+    kinds = jnp.concatenate([collected.astype(jnp.int32), jnp.array([KINDS.index("goal"), KINDS.index("agent")])])
+    pairs = len(kinds)
+    return Together(
+        roles=jnp.repeat(jnp.arange(2), pairs, total_repeat_length=2 * pairs),
+        kinds=jnp.concatenate([kinds, kinds]),
+        agents=jnp.concatenate([jnp.tile(own, (pairs, 1)), jnp.tile(other, (pairs, 1))]),
+        objects=jnp.concatenate([subgoals, goal[None], other[None], subgoals, goal[None], own[None]]),
+    )
+
+
+@dataclass(frozen=True)
+class RelativePairs:
+    """Pairs by role, kind, and how far the object is from the agent. After the sum: the agents' places and distance."""
+
+    size: int
+
+    @property
+    def rest_size(self) -> int:
+        return 6
+
+    def table(self) -> np.ndarray:
+        span = 2 * self.size - 1
+        roles, kinds, rows, columns = np.indices((len(ROLES), len(KINDS), span, span)).reshape(4, -1)
+        steps = np.stack([rows, columns], axis=-1) - (self.size - 1)
+        return _features(roles, kinds, steps / (self.size - 1))
+
+    def __call__(self, observation: SalesmanObservation) -> Pairs:
+        roles, kinds, agents, objects = together(observation)
+        rows, columns = (objects - agents + self.size - 1).T
+        span = 2 * self.size - 1
+        indices = ((roles * len(KINDS) + kinds) * span + rows) * span + columns
+        own, other = (place.astype(jnp.float32) / (self.size - 1) for place in (observation.own, observation.other))
+        return Pairs(indices, jnp.concatenate([2 * own - 1, 2 * other - 1, other - own]))
+
+
+@dataclass(frozen=True)
+class AbsolutePairs:
+    """Pairs by role, kind, and the cells of both. Nothing after the sum."""
+
+    size: int
+
+    @property
+    def rest_size(self) -> int:
+        return 0
+
+    def table(self) -> np.ndarray:
+        cells = self.size**2
+        roles, kinds, agents, objects = np.indices((len(ROLES), len(KINDS), cells, cells)).reshape(4, -1)
+        places = np.stack([agents // self.size, agents % self.size, objects // self.size, objects % self.size], axis=-1)
+        return _features(roles, kinds, places / (self.size - 1) * 2 - 1)
+
+    def __call__(self, observation: SalesmanObservation) -> Pairs:
+        roles, kinds, agents, objects = together(observation)
+        cell = lambda places: places[:, 0] * self.size + places[:, 1]
+        cells = self.size**2
+        return Pairs(((roles * len(KINDS) + kinds) * cells + cell(agents)) * cells + cell(objects), jnp.zeros(0))
+
+
+def _features(roles: np.ndarray, kinds: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Role and kind as one-hot, then the places."""
+    return np.concatenate([np.eye(len(ROLES))[roles], np.eye(len(KINDS))[kinds], places], axis=-1).astype(np.float32)

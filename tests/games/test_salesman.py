@@ -1,0 +1,179 @@
+"""The rules, on layouts small enough to follow by hand; and the placement, against what is known of thousands."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from coadapt.games.game import MAIN, PARTNER
+from coadapt.games.salesman import Salesman, SalesmanState
+from coadapt.games.salesman_pairs import KINDS, AbsolutePairs, RelativePairs, together
+
+UP, DOWN, LEFT, RIGHT = range(4)
+GAME = Salesman(size=4, subgoals=2, max_steps=5)
+
+
+def layout(agents, subgoals, goal, collected=(False, False), step=0):
+    cells = [jnp.array(each, jnp.int32) for each in (agents, subgoals, goal)]
+    return SalesmanState(jnp.int32(step), cells[0], cells[1], cells[2], jnp.array(collected))
+
+
+def move(state, main, partner, game=GAME):
+    return game.step(state, (jnp.int32(main), jnp.int32(partner)))
+
+
+def test_both_move_at_once_walls_hold_and_cells_are_shared():
+    state, outcome = move(layout([[0, 0], [0, 2]], [[3, 3], [3, 0]], [2, 2]), UP, LEFT)
+    assert state.agents.tolist() == [[0, 0], [0, 1]]
+    state, _ = move(state, RIGHT, LEFT)
+    assert state.agents.tolist() == [[0, 1], [0, 0]]
+    state, _ = move(state, LEFT, DOWN)
+    assert state.agents.tolist() == [[0, 0], [1, 0]]
+    state, outcome = move(state, DOWN, RIGHT)
+    assert state.agents.tolist() == [[1, 0], [1, 1]]
+    state, _ = move(state, RIGHT, UP)
+    state, _ = move(state, UP, UP)
+    assert state.agents.tolist() == [[0, 1], [0, 1]]
+    assert float(outcome.reward) == pytest.approx(-0.01)
+
+
+def test_goals_pay_once_whoever_comes():
+    state, outcome = move(layout([[0, 0], [3, 3]], [[0, 1], [3, 2]], [2, 2]), RIGHT, LEFT)
+    assert state.collected.tolist() == [True, True]
+    assert float(outcome.reward) == pytest.approx(-0.01 + 2 * 0.05)
+    assert not outcome.terminated
+    _, outcome = move(state, RIGHT, RIGHT)
+    assert float(outcome.reward) == pytest.approx(-0.01)
+
+
+def test_the_goal_counts_only_when_all_subgoals_are_taken():
+    state, outcome = move(layout([[2, 1], [0, 0]], [[3, 3], [3, 2]], [2, 2]), RIGHT, UP)
+    assert state.agents[MAIN].tolist() == [2, 2]
+    assert not outcome.terminated
+    assert float(outcome.reward) == pytest.approx(-0.01)
+
+
+def test_the_goal_may_be_taken_in_the_step_that_takes_the_last_subgoal():
+    """One agent steps onto the last subgoal, the other onto the goal, or stands there already, held by a wall."""
+    for agents in ([[3, 1], [2, 3]], [[3, 1], [3, 3]]):
+        state = layout(agents, [[3, 2], [0, 0]], [3, 3], collected=(False, True))
+        _, outcome = move(state, RIGHT, DOWN)
+        assert outcome.terminated
+        assert not outcome.truncated
+        assert float(outcome.reward) == pytest.approx(-0.01 + 2 * 0.05)
+
+
+def test_the_step_limit_cuts_off_unless_the_goal_is_reached():
+    state = layout([[0, 0], [0, 1]], [[3, 3], [3, 2]], [2, 2], step=4)
+    _, outcome = move(state, UP, UP)
+    assert (bool(outcome.terminated), bool(outcome.truncated)) == (False, True)
+    last = layout([[2, 1], [0, 1]], [[3, 3], [3, 2]], [2, 2], collected=(True, True), step=4)
+    _, outcome = move(last, RIGHT, UP)
+    assert (bool(outcome.terminated), bool(outcome.truncated)) == (True, False)
+
+
+def test_each_seat_sees_itself_first_and_no_time():
+    state = layout([[0, 0], [0, 2]], [[3, 3], [3, 0]], [2, 2])
+    main, partner = (GAME.observe(state, seat) for seat in (MAIN, PARTNER))
+    assert (main.own.tolist(), main.other.tolist()) == ([0, 0], [0, 2])
+    assert (partner.own.tolist(), partner.other.tolist()) == ([0, 2], [0, 0])
+    assert main._fields == ("own", "other", "subgoals", "goal", "collected")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"size": 2, "subgoals": 2}, "size must leave room for 2 subgoals, a goal and two agents"),
+        ({"size": 1}, "size must be a whole number from 2 to 1000, not 1"),
+        ({"subgoals": 0}, "subgoals must be a whole number from 1"),
+        ({"max_steps": 0}, "max_steps must be a whole number from 1"),
+        ({"step_reward": float("nan")}, "step_reward must be a number"),
+    ],
+)
+def test_a_game_that_cannot_be_is_refused(sizes, words):
+    with pytest.raises(ValueError, match=words):
+        Salesman(**sizes)
+
+
+def layouts(number):
+    states = jax.vmap(Salesman().reset)(jax.random.split(jax.random.key(0), number))
+    return np.asarray(states.agents), np.asarray(states.subgoals), np.asarray(states.goal)
+
+
+def distances(one, other):
+    return np.abs(one[..., :, None, :] - other[..., None, :, :]).sum(-1)
+
+
+def paths(agents, subgoals, goal):
+    """For each agent, set of subgoals and layout: the shortest way through them all, and then to the goal or not."""
+    places = distances(subgoals, subgoals)
+    from_agents, to_goal = distances(agents, subgoals), distances(subgoals, goal[:, None])[..., 0]
+    number = subgoals.shape[1]
+    ways = {}
+    for chosen in itertools.chain.from_iterable(itertools.combinations(range(number), n) for n in range(number + 1)):
+        for agent in range(2):
+            ends = []
+            for order in itertools.permutations(chosen):
+                length = from_agents[:, agent, order[0]] if order else np.zeros(len(agents), int)
+                length = length + sum(places[:, a, b] for a, b in itertools.pairwise(order))
+                home = (
+                    distances(agents[:, agent : agent + 1], goal[:, None])[:, 0, 0]
+                    if not order
+                    else to_goal[:, order[-1]]
+                )
+                ends.append((length, length + home))
+            ways[agent, chosen] = tuple(np.min(each, axis=0) for each in zip(*ends, strict=True))
+    return ways
+
+
+def test_placement_and_rules_give_the_known_lengths_of_the_best_plans():
+    """With waiting allowed the best joint plan takes 12.89 steps on average, one agent alone 26.32.
+
+    Each agent takes its share of the subgoals, and one of the two ends on the goal; the plan is as long as the longer.
+    """
+    number = 10_000
+    agents, subgoals, goal = layouts(number)
+    ways, everything = paths(agents, subgoals, goal), tuple(range(4))
+    alone = ways[0, everything][1]
+    joint = []
+    for mine in itertools.chain.from_iterable(itertools.combinations(everything, n) for n in range(5)):
+        theirs = tuple(sorted(set(everything) - set(mine)))
+        joint += [np.maximum(ways[0, mine][1], ways[1, theirs][0]), np.maximum(ways[0, mine][0], ways[1, theirs][1])]
+    best = np.min(joint, axis=0)
+    for lengths, known in ((best, 12.89), (alone, 26.32)):
+        assert abs(lengths.mean() - known) < 3 * lengths.std() / number**0.5
+
+
+def test_everything_starts_on_a_cell_of_its_own():
+    agents, subgoals, goal = layouts(1_000)
+    places = np.concatenate([agents, subgoals, goal[:, None]], axis=1) @ np.array([11, 1])
+    assert all(len(set(row)) == 7 for row in places)
+    assert set(places.ravel()) == set(range(121))
+
+
+@pytest.mark.parametrize("view", [RelativePairs(4), AbsolutePairs(4)], ids=["relative", "absolute"])
+def test_a_pairs_row_of_the_table_says_what_the_pair_is(view):
+    observation = GAME.observe(layout([[0, 1], [3, 2]], [[2, 2], [0, 0]], [1, 3], collected=(True, False)), MAIN)
+    rows = view.table()[np.asarray(view(observation).indices)]
+    pairs = together(observation)
+    assert len(rows) == 2 * (2 + 2)
+    assert rows[:, :2].argmax(1).tolist() == pairs.roles.tolist() == [0] * 4 + [1] * 4
+    kinds = ["collected subgoal", "open subgoal", "goal", "agent"] * 2
+    assert [KINDS[kind] for kind in rows[:, 2:6].argmax(1)] == kinds
+    if isinstance(view, RelativePairs):
+        steps = [[2, 1], [0, -1], [1, 2], [3, 1], [-1, 0], [-3, -2], [-2, 1], [-3, -1]]
+        np.testing.assert_allclose(rows[:, 6:] * 3, steps, atol=1e-6)
+    else:
+        own, other = [0, 1], [3, 2]
+        others = [[2, 2], [0, 0], [1, 3]]
+        places = [[*own, *cell] for cell in (*others, other)] + [[*other, *cell] for cell in (*others, own)]
+        np.testing.assert_allclose((rows[:, 6:] + 1) / 2 * 3, places, atol=1e-6)
+
+
+def test_what_comes_after_the_sum():
+    observation = GAME.observe(layout([[0, 3], [3, 0]], [[2, 2], [0, 0]], [1, 3]), MAIN)
+    np.testing.assert_allclose(RelativePairs(4)(observation).rest, [-1, 1, 1, -1, 1, -1], atol=1e-6)
+    assert AbsolutePairs(4)(observation).rest.size == 0
+    assert len(RelativePairs(11).table()) == 2 * 4 * 21 * 21

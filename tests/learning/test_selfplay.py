@@ -1,0 +1,98 @@
+"""One policy in both seats learns what only both together can do, and its games go on from iteration to iteration."""
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from coadapt.encounters import meet, play
+from coadapt.games.game import MAIN, PARTNER, Outcome
+from coadapt.games.matrix import MatrixGame
+from coadapt.learning import selfplay
+from coadapt.learning.ppo import PPOConfig
+from coadapt.networks.mlp import MLP
+from coadapt.partners.dirichlet import Stationary
+from tests.learning.probes import Judge, Probe, Reactive
+
+CONFIG = PPOConfig(
+    iterations=200, games=32, steps=3, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
+)
+NOTHING = jnp.zeros(0)
+
+
+class BothLikeTheirCue(Probe):
+    """Each seat has a cue of its own; a step pays one only if both act like theirs. Episodes take five steps."""
+
+    num_actions = (2, 2)
+    max_steps = 5
+
+    def observe(self, state, seat):
+        return jnp.stack([state.cue if seat == MAIN else -state.cue, jnp.float32(0)])
+
+    def step(self, state, actions):
+        after = state._replace(step=state.step + 1)
+        main, partner = (2 * action.astype(jnp.float32) - 1 for action in actions)
+        good = (main * state.cue > 0) & (partner * -state.cue > 0)
+        return after, Outcome(good.astype(jnp.float32), after.step >= self.max_steps, jnp.bool_(False))
+
+
+def begin(game, key):
+    for_policy, for_critic, for_training = jax.random.split(key, 3)
+    policy = Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
+    critic = Judge(MLP(for_critic, 2, (16,), 1))
+    return selfplay.start(for_training, game, policy, critic, as_player, NOTHING, CONFIG)
+
+
+def as_player(policy, label):
+    return policy
+
+
+def go_on(state, game, iterations):
+    return jax.jit(lambda s: selfplay.train_chunk(s, game, as_player, NOTHING, CONFIG, iterations))(state)
+
+
+def test_both_seats_learn_what_neither_could_alone(key):
+    game = BothLikeTheirCue()
+    state, info = go_on(begin(game, key), game, 200)
+    assert info.reward[0] == pytest.approx(0.25, abs=0.15)
+    assert info.reward[-20:].mean() > 0.97
+    for cue, action in ((1.0, 1), (-1.0, 0)):
+        decision = state.learner.policy.network.decide(jnp.array([cue, 0.0]), ())
+        assert jax.nn.softmax(decision.logits)[action] > 0.97
+
+
+def test_games_are_in_flight_and_episodes_longer_than_an_iteration_end(key):
+    """Five steps an episode and three an iteration: the second, the fourth and the fifth see all games end.
+
+    Where none has ended the steps are counted as those of one episode.
+    """
+    game = BothLikeTheirCue()
+    state, info = go_on(begin(game, key), game, 5)
+    ended = CONFIG.games * CONFIG.steps / info.steps_per_episode
+    assert [round(float(number)) for number in ended] == [1, 32, 1, 32, 32]
+    assert state.meetings.state.step.tolist() == [0] * CONFIG.games
+    assert info.finished.tolist() == [0, 1, 0, 1, 1]
+
+
+def test_chunks_add_up(key):
+    game = BothLikeTheirCue()
+    whole, _ = go_on(begin(game, key), game, 4)
+    half, _ = go_on(begin(game, key), game, 2)
+    again, _ = go_on(half, game, 2)
+    for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(again), strict=True):
+        if jnp.issubdtype(one.dtype, jax.dtypes.prng_key):
+            one, other = jax.random.key_data(one), jax.random.key_data(other)
+        assert jnp.allclose(one, other, atol=1e-5)
+
+
+def test_each_player_has_its_own_side_of_every_moment(key):
+    game = MatrixGame()
+    players = Stationary(jnp.arange(5.0)), Stationary(-jnp.arange(5.0))
+    meetings = jax.vmap(lambda k: meet(k, game, players))(jax.random.split(key, 3))
+    _, moments = jax.vmap(lambda m: play(m, game, players, 4))(meetings)
+    both = selfplay.seen_by_both(moments)
+    assert both.reward.shape == (6, 4)
+    for seat, rows in ((MAIN, slice(0, 3)), (PARTNER, slice(3, 6))):
+        assert (both.actions[MAIN][rows] == moments.actions[seat]).all()
+        assert (both.logits[MAIN][rows] == moments.logits[seat]).all()
+        assert (both.observations[MAIN].own_action[rows] == moments.observations[seat].own_action).all()
+        assert (both.reward[rows] == moments.reward).all()
