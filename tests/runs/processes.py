@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from coadapt.configs.data import plain
 from coadapt.experiments.matrix_game import FAST
@@ -33,7 +34,9 @@ CHUNKS = 8 * 3 + 8 + 6 + 8
 
 COMMAND = ("reproduce", "matrix-game", "--config", "small.json", "--checkpoint-every", "0")
 
-START = "from coadapt.cli import main; main()"
+# A job in the background ignores Ctrl-C, and so would whatever these tests start when they are one.
+HEAR = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+START = f"{HEAR}; from coadapt.cli import main; main()"
 
 
 def prepare(folder: Path) -> Path:
@@ -50,9 +53,13 @@ def environment(cache: Path) -> dict[str, str]:
 
 def begin(*arguments: str, folder: Path, cache: Path, before: str = "") -> subprocess.Popen:
     """Start the command; `before` is Python to run first, such as an accident that is waiting to happen."""
-    command = [sys.executable, "-c", before + "\n" + START, *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=environment(cache), **pipes)
+    return process("-c", before + "\n" + START, *arguments, cwd=folder, env=environment(cache))
+
+
+def process(*arguments: str, **where: Any) -> subprocess.Popen:
+    """Python in a process of its own."""
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *arguments], **where, **pipes)
 
 
 def run(*arguments: str, folder: Path, cache: Path, before: str = "") -> subprocess.CompletedProcess:

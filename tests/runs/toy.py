@@ -149,9 +149,12 @@ def bits(folder: Path) -> dict[str, bytes]:
 
 
 if __name__ == "__main__":
+    import signal
+
     from coadapt.cli.answers import stops_explained
     from coadapt.progress import Lines
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests are a job in the background
     with stops_explained(Path(sys.argv[1])):
         config = ToyConfig(**json.loads(sys.argv[2]) if len(sys.argv) > 2 else {})
         carry_out(TOY, config, Path(sys.argv[1]), Manner(Lines(seconds_between=0), checkpoint_every=0))
