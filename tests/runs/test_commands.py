@@ -17,11 +17,6 @@ ENDLESS = json.dumps({"patience": 2_000_000_000})
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def work(tmp_path_factory, cache):
     """A folder in which the run was stopped by SIGTERM in the first stage."""
     folder = prepare(tmp_path_factory.mktemp("work"))

@@ -26,13 +26,6 @@ FILES = (
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    run_toy(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def stopped(tmp_path_factory):
     """A run in the middle of its second stage, with three checkpoints of it and the artefact of the first."""
     root = tmp_path_factory.mktemp("stopped")

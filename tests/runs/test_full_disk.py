@@ -16,13 +16,6 @@ from tests.runs.toy import TOY, ToyConfig, bits, run_toy
 CALLS = ("write", "fsync", "replace")
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    run_toy(folder)
-    return folder
-
-
 @contextmanager
 def full_from(call: int | None):
     """From this call of write, sync and rename on the disk is full. What is yielded counts the calls."""

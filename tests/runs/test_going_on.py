@@ -23,14 +23,6 @@ from tests.runs.toy import TOY, ToyConfig, bits, run_toy
 CHUNKS = 3 * ToyConfig().points
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run that nothing happened to."""
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    run_toy(folder)
-    return folder
-
-
 @pytest.fixture
 def stop_after(monkeypatch):
     """Interrupt the run after so many chunks, as Ctrl-C would."""

@@ -16,13 +16,8 @@ KILLS = 24
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def whole(tmp_path_factory, cache):
-    """A run that nothing happened to."""
+    """A run of the real experiment that nothing happened to."""
     folder = prepare(tmp_path_factory.mktemp("whole"))
     done = run(*COMMAND, folder=folder, cache=cache)
     assert done.returncode == 0, done.stderr
