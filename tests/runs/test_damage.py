@@ -26,7 +26,7 @@ FILES = (
 
 
 @pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
+def stopped_once(tmp_path_factory):
     """A run in the middle of its second stage, with three checkpoints of it and the artefact of the first."""
     root = tmp_path_factory.mktemp("stopped")
     record = Worker._record
@@ -42,6 +42,14 @@ def stopped(tmp_path_factory):
             run_toy(root / "run")
     assert len(list((root / "run/checkpoints").glob("second-*.json"))) == 3
     return root
+
+
+@pytest.fixture
+def stopped(stopped_once, tmp_path):
+    """The same, with a copy of it in the test's own folder to do harm to."""
+    for name in ("run", "artefacts"):
+        shutil.copytree(stopped_once / name, tmp_path / name)
+    return stopped_once
 
 
 def harm(path, damage, chance):
@@ -74,8 +82,6 @@ def same_json(one, other):
 @pytest.mark.parametrize("number", range(CASES))
 def test_damage_is_named_and_never_changes_a_result(whole, stopped, tmp_path, number):
     chance = random.Random(number)
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     pattern, damage = FILES[number % len(FILES)], DAMAGES[number // len(FILES) % len(DAMAGES)]
     file = chance.choice(sorted(tmp_path.glob(pattern)))
     original = stopped / file.relative_to(tmp_path)
@@ -96,8 +102,6 @@ def test_damage_is_named_and_never_changes_a_result(whole, stopped, tmp_path, nu
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("kind", ["json", "safetensors"])
 def test_the_newest_good_checkpoint_is_used(whole, stopped, tmp_path, kind, damage):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     for done in (3, 2):
         harm(tmp_path / f"run/checkpoints/second-00000{done}.{kind}", damage, random.Random(0))
     heard = run_toy(tmp_path / "run")
@@ -109,8 +113,6 @@ def test_the_newest_good_checkpoint_is_used(whole, stopped, tmp_path, kind, dama
 
 
 def test_with_no_good_checkpoint_left_the_stage_begins_anew(whole, stopped, tmp_path):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     for file in (tmp_path / "run/checkpoints").glob("second-*.safetensors"):
         file.write_bytes(b"")
     heard = run_toy(tmp_path / "run")
@@ -119,8 +121,6 @@ def test_with_no_good_checkpoint_left_the_stage_begins_anew(whole, stopped, tmp_
 
 
 def test_a_lost_artefact_comes_back_from_the_last_checkpoint_without_training(stopped, tmp_path):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     shutil.rmtree(tmp_path / "artefacts")
     heard = run_toy(tmp_path / "run")
     assert "first: going on after 20 of 20 iterations." in heard
@@ -128,8 +128,6 @@ def test_a_lost_artefact_comes_back_from_the_last_checkpoint_without_training(st
 
 @pytest.mark.parametrize("line", [b"{not json\n", b"\xff\xfe\n", b"[1, 2]\n", b"\n", b'{"done": "3"}\n', b"{}\n"])
 def test_a_bad_metrics_line_is_reported_and_does_not_stop_the_run(whole, stopped, tmp_path, line):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     files = [tmp_path / f"run/metrics/{stage}.jsonl" for stage in ("first", "second")]
     for file in files:
         lines = file.read_bytes().splitlines(keepends=True)
@@ -141,8 +139,6 @@ def test_a_bad_metrics_line_is_reported_and_does_not_stop_the_run(whole, stopped
 
 
 def test_a_metrics_line_that_is_lost_is_reported_and_that_of_a_finished_stage_comes_back(whole, stopped, tmp_path):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     first, second = (tmp_path / f"run/metrics/{stage}.jsonl" for stage in ("first", "second"))
     for file in (first, second):
         file.write_bytes(file.read_bytes().split(b"\n", 1)[1])
@@ -153,8 +149,6 @@ def test_a_metrics_line_that_is_lost_is_reported_and_that_of_a_finished_stage_co
 
 
 def test_a_line_that_was_cut_off_by_a_kill_is_no_damage(whole, stopped, tmp_path):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     with (tmp_path / "run/metrics/second.jsonl").open("ab") as file:
         file.write(b'{"do')
     assert not any("metrics" in line for line in run_toy(tmp_path / "run"))
@@ -162,8 +156,6 @@ def test_a_line_that_was_cut_off_by_a_kill_is_no_damage(whole, stopped, tmp_path
 
 
 def test_half_written_files_are_swept_up(stopped, tmp_path):
-    for name in ("run", "artefacts"):
-        shutil.copytree(stopped / name, tmp_path / name)
     for place in ("run", "run/checkpoints"):
         (tmp_path / place / ".something.99999.part").write_bytes(b"half")
     run_toy(tmp_path / "run", ToyConfig())
@@ -173,8 +165,6 @@ def test_half_written_files_are_swept_up(stopped, tmp_path):
 @pytest.mark.parametrize("name", ["state.json", "provenance.json", "times.jsonl", "log.txt"])
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"seconds": "x", "progress": "half", "state": 3}\n', "\0", None])
 def test_nobody_stumbles_over_files_that_are_only_good_to_have(whole, stopped, tmp_path, capsys, name, text):
-    for folder in ("run", "artefacts"):
-        shutil.copytree(stopped / folder, tmp_path / folder)
     file = tmp_path / "run" / name
     file.unlink() if text is None else file.write_text(text)
     for command in (["list", "--root", str(tmp_path)], ["show", str(tmp_path / "run")]):
@@ -196,8 +186,6 @@ def test_nobody_stumbles_over_files_that_are_only_good_to_have(whole, stopped, t
     ],
 )
 def test_files_of_another_version_or_forged_are_refused(stopped, tmp_path, file, changes, words):
-    for folder in ("run", "artefacts"):
-        shutil.copytree(stopped / folder, tmp_path / folder)
     path = tmp_path / "run" / file
     write_sealed(path, read_sealed(path) | changes)
     _, problem = heard_of(tmp_path / "run")
@@ -206,8 +194,6 @@ def test_files_of_another_version_or_forged_are_refused(stopped, tmp_path, file,
 
 
 def test_an_artefact_of_another_version_is_made_again(whole, stopped, tmp_path):
-    for folder in ("run", "artefacts"):
-        shutil.copytree(stopped / folder, tmp_path / folder)
     (path,) = (tmp_path / "artefacts").glob("first-*/outcome.json")
     write_sealed(path, read_sealed(path) | {"version": 9})
     heard = run_toy(tmp_path / "run")
@@ -216,16 +202,12 @@ def test_an_artefact_of_another_version_is_made_again(whole, stopped, tmp_path):
 
 
 def test_a_copy_of_a_checkpoint_under_another_name_is_no_checkpoint(whole, stopped, tmp_path):
-    for folder in ("run", "artefacts"):
-        shutil.copytree(stopped / folder, tmp_path / folder)
     for file in list((tmp_path / "run/checkpoints").glob("second-000001.*")):
         shutil.copy(file, file.with_name(file.name.replace("000001", "backup")))
     assert "second: going on after 15 of 20 iterations." in run_toy(tmp_path / "run")
 
 
 def test_metrics_that_were_changed_are_reported_by_whoever_reuses_them(stopped, tmp_path):
-    for folder in ("run", "artefacts"):
-        shutil.copytree(stopped / folder, tmp_path / folder)
     file = tmp_path / "run/metrics/second.jsonl"
     file.write_text(file.read_text().replace("0.", "9.", 1))
     run_toy(tmp_path / "run")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from coadapt.cli.answers import FAILURE, stops_explained
+from coadapt.configs.data import plain
 from coadapt.experiments.planning import plan
 from coadapt.storage import runs, trees
 from coadapt.storage.files import CannotWrite
@@ -130,14 +131,7 @@ def test_a_disk_that_is_really_full(whole, small_disk, capsys):
     assert sentence.startswith(f"coadapt: cannot write {place}")
     assert sentence.endswith(f"when there is room, go on with: coadapt resume {folder}\n")
     assert_all_checkpoints_load(folder)
-    assert runs.read(folder).config == {
-        "stride": 1.0,
-        "pull": 0.5,
-        "iterations": 20,
-        "points": 4,
-        "patience": 0,
-        "first_walker": 0,
-    }
+    assert runs.read(folder).config == plain(ToyConfig())
     assert enlarge()
     run_toy(folder)
     assert bits(folder) == bits(whole)

@@ -25,9 +25,9 @@ CHUNKS = 3 * ToyConfig().points
 
 @pytest.fixture
 def stop_after(monkeypatch):
-    """Interrupt the run after so many chunks, as Ctrl-C would."""
+    """Carry it out and interrupt it after so many chunks, as Ctrl-C would."""
 
-    def stop(chunks):
+    def stop(chunks, *run, **manner):
         left = [chunks]
         record = Worker._record
 
@@ -38,6 +38,8 @@ def stop_after(monkeypatch):
                 self.interruption.signal = 2
 
         monkeypatch.setattr(Worker, "_record", stopping)
+        with pytest.raises(Interrupted):
+            run_toy(*run, **manner)
 
     return stop
 
@@ -73,9 +75,7 @@ def test_metrics_have_one_line_a_chunk_and_no_clock(whole):
 @pytest.mark.parametrize("chunks", range(1, CHUNKS))
 def test_stopped_anywhere_it_goes_on_with_the_same_bits(whole, tmp_path, stop_after, chunks):
     folder = tmp_path / "run"
-    stop_after(chunks)
-    with pytest.raises(Interrupted):
-        run_toy(folder)
+    stop_after(chunks, folder)
     assert len(metrics(folder)) == chunks
     assert runs.glance(folder).state == "interrupted"
     assert runs.glance(folder).progress == pytest.approx(chunks / CHUNKS, abs=1e-4)
@@ -87,9 +87,7 @@ def test_stopped_anywhere_it_goes_on_with_the_same_bits(whole, tmp_path, stop_af
 def test_stopped_after_every_chunk_it_still_ends_the_same(whole, tmp_path, stop_after):
     folder = tmp_path / "run"
     for _ in range(CHUNKS):
-        stop_after(1)
-        with pytest.raises(Interrupted):
-            run_toy(folder)
+        stop_after(1, folder)
     run_toy(folder)
     assert bits(folder) == bits(whole)
 
@@ -127,27 +125,21 @@ def test_fresh_makes_everything_again_and_keeps_the_earlier_run(whole, tmp_path)
 
 def test_a_fresh_run_that_was_stopped_reuses_only_what_it_made_itself(whole, tmp_path, stop_after):
     shutil.copytree(whole.parent / "artefacts", tmp_path / "artefacts")
-    stop_after(6)  # in the middle of the second stage
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run", fresh=True)
+    stop_after(6, tmp_path / "run", fresh=True)  # in the middle of the second stage
     heard = run_toy(tmp_path / "run")
     assert [line.split(":")[0] for line in heard if "reusing" in line] == ["first"]
     assert bits(tmp_path / "run") == bits(whole)
 
 
 def test_a_changed_configuration_is_refused_by_field(tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     with pytest.raises(Changed, match=r"pull was 0\.5 and is 0\.25, points was 4 and is 2; .* --fork"):
         run_toy(tmp_path / "run", ToyConfig(pull=0.25, points=2))
     run_toy(tmp_path / "run")
 
 
 def test_a_configuration_edited_in_the_folder_is_refused_by_field(tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     config = tmp_path / "run/config.json"
     config.write_text(config.read_text().replace("0.5", "0.25"))
     with pytest.raises(Changed, match=r"config\.json was changed since it began: pull was 0\.5 and is 0\.25"):
@@ -168,9 +160,7 @@ def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
 
 def test_a_fork_goes_on_from_the_checkpoint_under_other_settings(whole, tmp_path, stop_after):
     """With another pull the second walk starts where the first settings had led it by its second chunk."""
-    stop_after(6)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(6, tmp_path / "run")
     heard = run_toy(tmp_path / "run", ToyConfig(stride=1.0, pull=0.25), fork=True)
     assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
     assert metrics(tmp_path / "run-2")[:6] == metrics(whole)[:6]
@@ -186,20 +176,16 @@ def test_a_fork_goes_on_from_the_checkpoint_under_other_settings(whole, tmp_path
 
 
 def test_a_fork_that_does_not_concern_the_stage_it_is_in_is_the_same_stage(whole, tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
     assert first_artefact(tmp_path / "run") == first_artefact(whole)
 
 
 def test_a_fork_of_a_fork_keeps_its_history(tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
-    stop_after(4)
-    with pytest.raises(Interrupted):  # the first stage is finished under other settings, the second begun
-        run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    stop_after(2, tmp_path / "run")
+    stop_after(
+        4, tmp_path / "run", ToyConfig(stride=2.0), fork=True
+    )  # the first stage is finished under other settings, the second begun
     heard = run_toy(tmp_path / "run-2", ToyConfig(stride=2.0, pull=0.1), fork=True)
     assert any(line.startswith("first: reusing") for line in heard)
     assert runs.read(tmp_path / "run-2-2").origins["first"] == runs.read(tmp_path / "run-2").origins["first"]
@@ -207,9 +193,7 @@ def test_a_fork_of_a_fork_keeps_its_history(tmp_path, stop_after):
 
 
 def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     with pytest.raises(Foreign, match="first was begun as 4 chunks of 5 iterations and cannot go on as 2 of 10"):
         run_toy(tmp_path / "run", ToyConfig(points=2), fork=True)
     assert not (tmp_path / "run-2").exists()
@@ -217,25 +201,19 @@ def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_afte
 
 @pytest.mark.parametrize("iterations", [40, 80])
 def test_a_fork_cannot_change_how_long_a_stage_is(tmp_path, stop_after, iterations):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     with pytest.raises(Foreign, match="first was begun as 4 chunks of 5 iterations and cannot go on as"):
         run_toy(tmp_path / "run", ToyConfig(iterations=iterations), fork=True)
 
 
 def test_a_fork_cannot_change_who_is_trained(tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     with pytest.raises(Foreign, match="goes on with the replicates it finds: first was begun with walker 0; walker 1"):
         run_toy(tmp_path / "run", ToyConfig(first_walker=1), fork=True)
 
 
 def test_a_fork_killed_in_its_making_leaves_nothing_that_could_be_taken_for_a_run(tmp_path, stop_after, monkeypatch):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
 
     def killed(*_):
         raise KeyboardInterrupt
@@ -250,12 +228,8 @@ def test_a_fork_killed_in_its_making_leaves_nothing_that_could_be_taken_for_a_ru
 
 
 def test_a_fork_whose_first_checkpoint_is_lost_is_not_made_from_nothing_under_its_name(tmp_path, stop_after):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
-    stop_after(1)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    stop_after(2, tmp_path / "run")
+    stop_after(1, tmp_path / "run", ToyConfig(stride=2.0), fork=True)
     for file in (tmp_path / "run-2/checkpoints").iterdir():
         file.unlink()
     with pytest.raises(Damaged, match=r"the checkpoint that first of .*run-2 was to go on from is lost; fork again"):
@@ -264,22 +238,16 @@ def test_a_fork_whose_first_checkpoint_is_lost_is_not_made_from_nothing_under_it
 
 def test_a_fork_goes_on_from_where_the_run_stands_not_from_what_another_run_has_finished(whole, tmp_path, stop_after):
     """Stopped in its first stage, which another run then finishes, and stopped again in its second."""
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     run_toy(tmp_path / "other", ToyConfig(pull=0.9))
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     heard = run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
     assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
     assert heard[1].startswith("first: reusing")
 
 
 def test_a_fork_under_other_code_takes_what_is_finished_with_it(whole, tmp_path, stop_after, monkeypatch):
-    stop_after(6)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(6, tmp_path / "run")
     monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
     heard = run_toy(tmp_path / "run", fork=True)
     assert [line.rsplit("/", 1)[1] for line in heard if "goes on from" in line] == ["first-000004.", "second-000002."]
@@ -323,9 +291,7 @@ def test_what_happens_outside_the_stages_is_remembered_too(tmp_path, monkeypatch
 
 
 def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
     with pytest.raises(Foreign, match="the code that makes first has changed since its checkpoint; --fork"):
         run_toy(tmp_path / "run")
@@ -334,9 +300,7 @@ def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
 
 
 def test_a_loss_that_is_no_number_stops_the_run_at_its_last_good_checkpoint(tmp_path, stop_after, monkeypatch):
-    stop_after(2)
-    with pytest.raises(Interrupted):
-        run_toy(tmp_path / "run")
+    stop_after(2, tmp_path / "run")
     monkeypatch.undo()
     with pytest.raises(Diverged) as stop:
         run_toy(tmp_path / "run", ToyConfig(stride=1e30), fork=True)

@@ -1,7 +1,9 @@
 """Forking a run: a new one beside it that goes on from where it stands, whatever has changed since."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,10 @@ def fork(experiment: Experiment, config: Any, parent: Run, progress: Progress) -
     """The folder of the new run. It comes into being whole, under its own name, or not at all."""
     with locked(parent.folder):
         parent.checkpoints.set_damaged_aside(progress.say)
-        taken, origins = _inheritance(experiment, config, parent)
-        names = artefact_names(experiment, config, origins)
+        planned = plan(experiment, config, {})
+        names_with = partial(artefact_names, experiment, [each.stage for each in planned])
+        taken, origins = _inheritance(planned, names_with, parent)
+        names = names_with(origins)
         folder = runs.free_name(parent.folder)
         unfinished = parent.folder.with_name(f".{folder.name}.{os.getpid()}.part")
         run = runs.begin(unfinished, experiment.name, plain(config), parent=parent.id, origins=origins)
@@ -34,7 +38,9 @@ def fork(experiment: Experiment, config: Any, parent: Run, progress: Progress) -
     return folder
 
 
-def _inheritance(experiment: Experiment, config: Any, parent: Run) -> tuple[list[Checkpoint], dict[str, str]]:
+def _inheritance(
+    planned: list[Planned], names_with: Callable[[dict[str, str]], dict[str, str]], parent: Run
+) -> tuple[list[Checkpoint], dict[str, str]]:
     """The parent's checkpoints that are gone on from, and the origins of all stages that have one.
 
     A stage that is on the shelf needs no checkpoint. One that is half done is gone on with. One that is finished, but
@@ -42,13 +48,13 @@ def _inheritance(experiment: Experiment, config: Any, parent: Run) -> tuple[list
     """
     taken: list[Checkpoint] = []
     origins: dict[str, str] = {}
-    for each in plan(experiment, config, {}):
+    for each in planned:
         name = each.stage.name
         before = {name: parent.origins[name]} if name in parent.origins else {}
-        if before and parent.artefacts.has(artefact_names(experiment, config, origins | before)[name]):
+        if before and parent.artefacts.has(names_with(origins | before)[name]):
             origins |= before
             continue
-        artefact = artefact_names(experiment, config, origins)[name]
+        artefact = names_with(origins)[name]
         standing = parent.checkpoints.standing(name)
         if parent.artefacts.has(artefact) or standing is None:
             continue
@@ -58,7 +64,7 @@ def _inheritance(experiment: Experiment, config: Any, parent: Run) -> tuple[list
         if checkpoint is None:
             continue
         taken.append(checkpoint)
-        if standing.artefact == artefact_names(experiment, config, origins | before)[name]:
+        if standing.artefact == names_with(origins | before)[name]:
             origins |= before
         elif standing.artefact != artefact:
             origins[name] = trees.read_manifest(checkpoint.path)["sha256"]

@@ -44,21 +44,22 @@ class Planned(NamedTuple):
 def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[Planned]:
     """All stages in turn. Nothing is computed: names and shapes follow from the configuration and the code."""
     planned: dict[str, Planned] = {}
-    names = artefact_names(experiment, config, origins)
-    for stage in experiment.stages(config):
+    stages = experiment.stages(config)
+    names = artefact_names(experiment, stages, origins)
+    for stage in stages:
         state = jax.eval_shape(stage.begin, {need: planned[need].outcome for need in stage.needs})
         planned[stage.name] = Planned(stage, names[stage.name], state, jax.eval_shape(stage.outcome, state))
     return list(planned.values())
 
 
-def artefact_names(experiment: Experiment, config: Any, origins: dict[str, str]) -> dict[str, str]:
+def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dict[str, str]) -> dict[str, str]:
     """What each stage's outcome is kept under, by stage.
 
     A stage may have gone on from a checkpoint that was made under other settings or by other code. Then its outcome
     depends on that checkpoint, too: `origins` has the checksums of such checkpoints, by stage.
     """
     names: dict[str, str] = {}
-    for stage in experiment.stages(config):
+    for stage in stages:
         names[stage.name] = artefact_name(
             stage.name,
             experiment=experiment.name,

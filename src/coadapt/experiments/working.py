@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import jax
@@ -27,7 +26,7 @@ from coadapt.storage.checkpoints import Checkpoint, Standing
 from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal
-from coadapt.storage.provenance import commit
+from coadapt.storage.provenance import commit, now
 from coadapt.storage.runs import Run
 from coadapt.storage.sealed import checksum
 from coadapt.tracking import TRACKERS, Guarded
@@ -168,8 +167,8 @@ class Worker:
         """What a checkpoint should look like; one that other code has made is refused."""
         if standing.artefact == planned.artefact:
             return planned.state
-        now = versions()
-        others = [f"{name} was {there}" for name, there in standing.packages.items() if now.get(name) != there]
+        here = versions()
+        others = [f"{name} was {there}" for name, there in standing.packages.items() if here.get(name) != there]
         raise Foreign(
             f"the code that makes {planned.stage.name} has changed since its checkpoint"
             f"{''.join(f', {other}' for other in others)}; --fork goes on from the checkpoint in a new run, "
@@ -208,7 +207,7 @@ class Worker:
         """What a chunk looked like, for people and their tools."""
         with self._timed("storing"):
             metrics.append(_metrics_line(stage, self.done, numbers))
-            times.append({"stage": stage.name, "done": self.done, "seconds": seconds, "at": _now()})
+            times.append({"stage": stage.name, "done": self.done, "seconds": seconds, "at": now()})
         if self.tracker is not None:
             means = {name: float(values.mean()) for name, values in numbers.items()}
             self.tracker.log(stage.name, self.done * stage.iterations, means)
@@ -250,7 +249,7 @@ class Worker:
     def _shelve(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""
         stage = planned.stage
-        about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": _now()}
+        about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": now()}
         about |= {"settings": plain(stage.settings), "commit": commit(), "packages": versions()}
         about |= {"seconds": round(self.run.seconds_of(stage.name), 1), "metrics_whole": self.metrics_whole}
         metrics = read_bytes(self.run.metrics(stage.name))
@@ -310,7 +309,3 @@ def _diverged(stage: Stage, what: str, done: int, who: str, stored: int) -> Dive
     kept = f"the last good checkpoint, of iteration {stored * stage.iterations:,}, is kept"
     kept = kept if stored else "there was no checkpoint yet"
     return Diverged(f"{what} after {done * stage.iterations:,} iterations{who}; {kept}; {stage.remedy}")
-
-
-def _now() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"

@@ -20,10 +20,7 @@ class Journal:
             self._length = os.fstat(self._descriptor).st_size
 
     def append(self, record: dict[str, Any]) -> None:
-        self.append_bytes(json_line(record))
-
-    def append_bytes(self, data: bytes) -> None:
-        """Whole lines as they are."""
+        data = json.dumps(record, allow_nan=False).encode() + b"\n"
         with explained(self.path):
             try:
                 write_all(self._descriptor, data)
@@ -51,10 +48,6 @@ class Line(NamedTuple):
     number: int
     data: bytes
     record: dict[str, Any] | None  # None if it cannot be read
-
-
-def json_line(record: dict[str, Any]) -> bytes:
-    return json.dumps(record, allow_nan=False).encode() + b"\n"
 
 
 def read_lines(path: Path) -> Iterator[Line]:

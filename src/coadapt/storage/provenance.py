@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ def provenance() -> dict[str, Any]:
         "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
     }
+
+
+def now() -> str:
+    """The time, for people."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def commit() -> str | None:

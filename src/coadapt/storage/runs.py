@@ -17,10 +17,8 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from coadapt.storage.artefacts import Artefacts
 from coadapt.storage.checkpoints import Checkpoints
@@ -39,7 +37,7 @@ from coadapt.storage.files import (
 from coadapt.storage.journal import Line, read_lines
 from coadapt.storage.lock import FILE as LOCK
 from coadapt.storage.lock import is_locked
-from coadapt.storage.provenance import provenance
+from coadapt.storage.provenance import now, provenance
 from coadapt.storage.sealed import read_sealed, write_sealed
 
 RECORD = "run.json"
@@ -98,7 +96,7 @@ class Run:
     def log(self, text: str) -> None:
         """A line for whoever asks later what happened. Never the reason for a run to stop."""
         with suppress(OSError), (self.folder / "log.txt").open("a", encoding="utf-8") as file:
-            file.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {text}\n")
+            file.write(f"{now()} {text}\n")
 
     def set_state(self, state: str, **details: Any) -> None:
         """How far it is, for `coadapt runs`. Not worth stopping for."""
@@ -144,8 +142,7 @@ def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> 
     """A new run. Its configuration is on the disk before this returns."""
     make_folder(folder)
     run = Run(folder, secrets.token_hex(8), experiment, config, **how)
-    record = {"version": VERSION, "id": run.id, "experiment": experiment, "config": config}
-    write_sealed(folder / RECORD, record | {"fresh": run.fresh, "parent": run.parent, "origins": run.origins})
+    write_sealed(folder / RECORD, {"version": VERSION} | {name: getattr(run, name) for name in KINDS})
     write_json(folder / "config.json", config)
     write_json(folder / "provenance.json", provenance())
     run.log(f"began {experiment}")
@@ -207,7 +204,8 @@ def free_name(folder: Path) -> Path:
     return next(other for n in numbers if not (other := folder.with_name(f"{folder.name}-{n}")).exists())
 
 
-class Glance(NamedTuple):
+@dataclass(frozen=True)
+class Glance:
     """What one sees of a run from outside."""
 
     name: str
@@ -215,7 +213,7 @@ class Glance(NamedTuple):
     state: str
     stage: str = ""
     progress: float | None = None  # the share of the whole that is done
-    headline: dict[str, float] = MappingProxyType({})  # type: ignore[assignment]
+    headline: dict[str, float] = field(default_factory=dict)
     note: str = ""
 
 
