@@ -4,8 +4,10 @@ from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Key as TypedKeys
 
 Key = PRNGKeyArray
+Keys = TypedKeys[Array, "partners games"]
 Flag = Bool[Array, ""]
 Count = Int[Array, ""]
 Scalar = Float[Array, ""]
@@ -14,4 +16,4 @@ Vector = Float[Array, "_"]
 EitherArray = TypeVar("EitherArray", Array, np.ndarray)
 """For arithmetic that serves JAX in play and NumPy, in double precision, in the oracles."""
 
-__all__ = ["Array", "Bool", "Count", "EitherArray", "Flag", "Float", "Int", "Key", "Scalar", "Vector"]
+__all__ = ["Array", "Bool", "Count", "EitherArray", "Flag", "Float", "Int", "Key", "Keys", "Scalar", "Vector"]

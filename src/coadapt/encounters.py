@@ -4,12 +4,13 @@ The game never resets by itself and players never sample: both happen here, and 
 pair of players; callers `vmap` over pairs.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Scalar, Vector
+from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Keys, Scalar, Vector
 from coadapt.games.game import MAIN, PARTNER, Game
 from coadapt.players import Player
 
@@ -94,6 +95,31 @@ def choose(chance: Scalar, logits: Vector) -> Count:
     """
     ends = jnp.cumsum(jax.nn.softmax(logits))
     return jnp.sum(ends <= chance * ends[-1])
+
+
+def play_with_each(
+    keys: Keys,
+    game: Game,
+    partners: Any,
+    as_player: Callable[[Any], Player],
+    told: Any,
+    steps: int,
+    greedy: bool = False,
+) -> Moment:
+    """Games of the main agent with each of some partners: moments by game and time, those with one partner together.
+
+    There is a key for each partner (the first axis) and each of its games. `told` has a row for every game, and
+    `as_player(row)` is who plays it.
+    """
+    by_partner = jax.tree.map(lambda rows: rows.reshape(*keys.shape, *rows.shape[1:]), told)
+
+    def one(key, partner, row):
+        players = as_player(row), partner
+        return play(meet(key, game, players), game, players, steps, greedy)[1]
+
+    with_one_partner = jax.vmap(one, (0, None, 0))
+    moments = jax.vmap(with_one_partner)(keys, partners, by_partner)
+    return jax.tree.map(lambda leaf: leaf.reshape(keys.size, *leaf.shape[2:]), moments)
 
 
 def play(meeting: Meeting, game: Game, players: Players, steps: int, greedy: bool = False) -> tuple[Meeting, Moment]:

@@ -1,4 +1,6 @@
-"""One policy in both seats learns what only both together can do, and its games go on from iteration to iteration."""
+"""One policy in both seats learns what only both together can do."""
+
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -7,14 +9,14 @@ import pytest
 from coadapt.encounters import meet, play
 from coadapt.games.game import MAIN, PARTNER, Outcome
 from coadapt.games.matrix import MatrixGame
-from coadapt.learning import selfplay
+from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import PPOConfig
 from coadapt.networks.mlp import MLP
 from coadapt.partners.dirichlet import Stationary
 from tests.learning.probes import Judge, Probe, Reactive
 
 CONFIG = PPOConfig(
-    iterations=200, games=32, steps=3, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
+    iterations=200, games=32, steps=5, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
 )
 NOTHING = jnp.zeros(0)
 
@@ -35,11 +37,11 @@ class BothLikeTheirCue(Probe):
         return after, Outcome(good.astype(jnp.float32), after.step >= self.max_steps, jnp.bool_(False))
 
 
-def begin(game, key):
+def begin(key):
     for_policy, for_critic, for_training = jax.random.split(key, 3)
     policy = Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
     critic = Judge(MLP(for_critic, 2, (16,), 1))
-    return selfplay.start(for_training, game, policy, critic, as_player, NOTHING, CONFIG)
+    return ppo.start(for_training, policy, critic)
 
 
 def as_player(policy, label):
@@ -52,31 +54,29 @@ def go_on(state, game, iterations):
 
 def test_both_seats_learn_what_neither_could_alone(key):
     game = BothLikeTheirCue()
-    state, info = go_on(begin(game, key), game, 200)
+    state, info = go_on(begin(key), game, 200)
     assert info.reward[0] == pytest.approx(0.25, abs=0.15)
     assert info.reward[-20:].mean() > 0.97
     for cue, action in ((1.0, 1), (-1.0, 0)):
-        decision = state.learner.policy.network.decide(jnp.array([cue, 0.0]), ())
+        decision = state.policy.network.decide(jnp.array([cue, 0.0]), ())
         assert jax.nn.softmax(decision.logits)[action] > 0.97
 
 
-def test_games_are_in_flight_and_episodes_longer_than_an_iteration_end(key):
-    """Five steps an episode and three an iteration: the second, the fourth and the fifth see all games end.
+def test_an_iteration_shorter_than_an_episode_is_refused(key):
+    with pytest.raises(ValueError, match=r"steps \(4\) must cover an episode \(5\)"):
+        selfplay.train_chunk(begin(key), BothLikeTheirCue(), as_player, NOTHING, replace(CONFIG, steps=4), 1)
 
-    Where none has ended the steps are counted as those of one episode.
-    """
-    game = BothLikeTheirCue()
-    state, info = go_on(begin(game, key), game, 5)
-    ended = CONFIG.games * CONFIG.steps / info.steps_per_episode
-    assert [round(float(number)) for number in ended] == [1, 32, 1, 32, 32]
-    assert state.meetings.state.step.tolist() == [0] * CONFIG.games
-    assert info.finished.tolist() == [0, 1, 0, 1, 1]
+
+def test_a_look_is_taken_at_what_both_sides_played(key):
+    look = lambda moments, labels: {"sides": jnp.int32(len(labels)), "ends": jnp.sum(moments.ended, dtype=jnp.int32)}
+    _, info = selfplay.iterate(begin(key), BothLikeTheirCue(), as_player, NOTHING, CONFIG, look)
+    assert info.seen["sides"] == info.seen["ends"] == 2 * CONFIG.games
 
 
 def test_chunks_add_up(key):
     game = BothLikeTheirCue()
-    whole, _ = go_on(begin(game, key), game, 4)
-    half, _ = go_on(begin(game, key), game, 2)
+    whole, _ = go_on(begin(key), game, 4)
+    half, _ = go_on(begin(key), game, 2)
     again, _ = go_on(half, game, 2)
     for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(again), strict=True):
         if jnp.issubdtype(one.dtype, jax.dtypes.prng_key):

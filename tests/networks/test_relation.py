@@ -8,7 +8,7 @@ import pytest
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman
 from coadapt.games.salesman_pairs import RelativePairs
-from coadapt.networks.relation import PairByPair, RelationNetwork, Tabulated
+from coadapt.networks.relation import RelationNetwork, worth_tabulating
 
 VIEW = RelativePairs(11)
 TABLE = jnp.asarray(VIEW.table())
@@ -47,9 +47,9 @@ def test_the_order_of_pairs_does_not_matter(network, pairs):
     np.testing.assert_allclose(forwards, backwards, rtol=1e-4, atol=1e-5)
 
 
-def test_the_cheaper_arrangement_is_chosen_by_size(network):
-    assert isinstance(network.on(TABLE, samples=100), PairByPair)
-    assert isinstance(network.on(TABLE, samples=100_000), Tabulated)
+def test_a_table_is_worth_its_work_for_as_many_pairs_as_it_has_rows():
+    assert worth_tabulating(rows=3528, pairs=3528)
+    assert not worth_tabulating(rows=3528, pairs=3527)
 
 
 def test_the_papers_sizes_counted_by_hand(network):

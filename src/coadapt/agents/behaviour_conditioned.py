@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Key, Scalar, Vector
@@ -28,6 +29,30 @@ class BehaviourConditioned(NamedTuple):
     def decide(self, observation: Any, memory: Any) -> Decision:
         belief, memory = self.belief.update(observation, memory)
         return Decision(self.policy(observation, belief), memory, {"belief": belief})
+
+
+class OnTheLikeliest(NamedTuple):
+    """A policy that takes what seems likeliest for certain."""
+
+    policy: Policy
+
+    def __call__(self, observation: Any, belief: Vector) -> Vector:
+        return self.policy(observation, jax.nn.one_hot(jnp.argmax(belief), belief.size))
+
+
+class OnADrawnLabel(NamedTuple):
+    """A policy that is told, at every step, a label drawn from the belief: a mixture of how it acts on each of them."""
+
+    policy: Policy
+
+    def __call__(self, observation: Any, belief: Vector) -> Vector:
+        logits = jax.vmap(lambda label: self.policy(observation, label))(jnp.eye(belief.size))
+        shares = jnp.log(jnp.maximum(belief, jnp.finfo(belief.dtype).tiny))
+        return jax.nn.logsumexp(jax.nn.log_softmax(logits) + shares[:, None], axis=0)
+
+
+FEEDS = {"probabilities": lambda policy: policy, "likeliest": OnTheLikeliest, "drawn": OnADrawnLabel}
+"""What a policy that was trained on certain labels can be given of a belief that is not certain."""
 
 
 class ConditionedPolicy(eqx.Module):

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Float, Key
-from coadapt.encounters import Moment, meet, play
+from coadapt.encounters import Moment, play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
 from coadapt.players import Player
@@ -35,18 +35,53 @@ def play_told_episodes(
 
     `told` has a row for each partner, and `as_player(row)` is who plays with it.
     """
-
-    def episode(key, partner, row):
-        players = as_player(row), partner
-        return play(meet(key, game, players), game, players, game.max_steps, greedy)[1]
-
-    return jax.vmap(episode)(jax.random.split(key, len(partners.ids)), partners.players, told)
+    keys = jax.random.split(key, (len(partners.ids), 1))
+    return play_with_each(keys, game, partners.players, as_player, told, game.max_steps, greedy)
 
 
 def first_episode(moments: Moment) -> Bool[Array, "partners steps"]:
     """Which moments belong to the first episode of their game: all up to the first end, that one included."""
     ends = moments.ended.astype(jnp.int32)
     return jnp.cumsum(ends, axis=1) - ends == 0
+
+
+class EpisodeScores(NamedTuple):
+    """What an episode came to, for each of them."""
+
+    length: Float[Array, "episodes"]  # steps taken
+    total: Float[Array, "episodes"]  # of the rewards: the return
+    finished: Float[Array, "episodes"]  # one if it ended by itself, zero at the step limit
+
+
+def episode_scores(moments: Moment) -> EpisodeScores:
+    """The first episode of each game."""
+    counted = first_episode(moments)
+    return EpisodeScores(
+        length=jnp.sum(counted, axis=1, dtype=jnp.float32),
+        total=jnp.sum(moments.reward, axis=1, where=counted),
+        finished=jnp.any(moments.terminated & counted, axis=1).astype(jnp.float32),
+    )
+
+
+class BeliefScores(NamedTuple):
+    """How right a belief was at each step of an episode, for each of them."""
+
+    counted: Float[Array, "episodes steps"]  # one while the episode lasts, then zero
+    correct: Float[Array, "episodes steps"]  # one if the likeliest label was the true one
+    brier: Float[Array, "episodes steps"]  # the squared distance to the truth
+    log_loss: Float[Array, "episodes steps"]
+
+
+def belief_scores(moments: Moment, labels: Float[Array, "episodes label"]) -> BeliefScores:
+    """The first episode of each game, against the true label in each."""
+    belief, truth = moments.infos[MAIN]["belief"], labels[:, None]
+    likely = jnp.sum(belief * truth, axis=-1)
+    return BeliefScores(
+        counted=first_episode(moments).astype(jnp.float32),
+        correct=(jnp.argmax(belief, axis=-1) == jnp.argmax(truth, axis=-1)).astype(jnp.float32),
+        brier=jnp.sum((belief - truth) ** 2, axis=-1),
+        log_loss=-jnp.log(jnp.maximum(likely, jnp.finfo(likely.dtype).tiny)),
+    )
 
 
 def step_scores(moments: Moment, partners: Partners) -> StepScores:

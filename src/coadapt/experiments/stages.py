@@ -70,15 +70,23 @@ def all_replicates(alphas: tuple[float, ...], seeds: tuple[int, ...]) -> Replica
 
 def keys_for(replicates: Replicates, purpose: str) -> Key:
     """The keys of all replicates for one purpose, such as the training of a network; each purpose has its own."""
-    number = zlib.crc32(purpose.encode())
-    return jax.vmap(lambda key: jax.random.fold_in(key, number))(replicates.keys)
+    return jax.vmap(lambda key: _for_purpose(key, purpose))(replicates.keys)
+
+
+def key_for(seed: int, purpose: str) -> Key:
+    """The key of a seed alone for one purpose."""
+    return _for_purpose(jax.random.key(seed), purpose)
+
+
+def _for_purpose(key: Key, purpose: str) -> Key:
+    return jax.random.fold_in(key, zlib.crc32(purpose.encode()))
 
 
 @dataclass(frozen=True)
 class Learner:
     """Something to train, written for one replicate."""
 
-    start: Callable[[Key], Any]  # -> state
+    start: Callable[[Key, Any], Any]  # key, condition -> state
     chunk: Callable[[Any, Any, int], tuple[Any, Any]]  # state, condition, iterations -> state, info
     networks: Callable[[Any], Any]  # state -> what is kept of it
     iterations: int
@@ -92,7 +100,7 @@ class Learner:
 class Trained(NamedTuple):
     """What training comes to: by point of the learning curve, then by replicate."""
 
-    networks: Any  # the last are the finished ones
+    networks: Any  # the last are the finished ones; without the first axis where only those are kept
     infos: Info  # means over the iterations since the point before
 
 
@@ -112,33 +120,41 @@ def training_stage(
     keys: Key,
     conditions: Callable[[Inputs], Any],
     points: int,
+    keep_all: bool = True,
     **more: Any,
 ) -> Stage:
-    """All iterations of a learner in all replicates, keeping the networks at evenly spaced points.
+    """All iterations of a learner in all replicates, looking at them at evenly spaced points.
 
-    Each replicate has a key, and a condition that it is trained under, such as the concentration of its partners.
+    Each replicate has a key, and a condition that it is trained under, such as the concentration of its partners. The
+    networks are kept at every point, or just the last.
     """
     iterations = _longest_chunk(learner.iterations // points)
     chunks_a_point = learner.iterations // points // iterations
 
+    kept = learner.networks if keep_all else lambda states: ()
+
     def chunk_of_all(states: Any, conditions: Any) -> tuple[Any, Info]:
-        states, infos = jax.vmap(lambda s, condition: learner.chunk(s, condition, iterations))(states, conditions)
-        return states, {name: jnp.mean(value, axis=1) for name, value in infos._asdict().items()}
+        states, infos = _map(lambda s, condition: learner.chunk(s, condition, iterations))(states, conditions)
+        return states, {name: jnp.mean(value, axis=1) for name, value in _named(infos).items()}
 
     def begin(inputs: Inputs) -> Training:
-        states = jax.vmap(learner.start)(keys)
+        states = _map(learner.start)(keys, conditions(inputs))
         _, info = jax.eval_shape(chunk_of_all, states, conditions(inputs))
         empty = lambda leaf: jnp.zeros((points, *leaf.shape), leaf.dtype)
-        curve = jax.tree.map(empty, Trained(learner.networks(states), info))
+        curve = jax.tree.map(empty, Trained(kept(states), info))
         return Training(states, jnp.int32(0), curve)
 
     def go_on(training: Training, inputs: Inputs) -> tuple[Training, Info]:
         states, info = chunk_of_all(training.states, conditions(inputs))
         point = training.chunk // chunks_a_point
         before = training.curve
-        networks = jax.tree.map(lambda curve, n: curve.at[point].set(n), before.networks, learner.networks(states))
+        networks = jax.tree.map(lambda curve, n: curve.at[point].set(n), before.networks, kept(states))
         infos = jax.tree.map(lambda curve, i: curve.at[point].add(i / chunks_a_point), before.infos, info)
         return Training(states, training.chunk + 1, Trained(networks, infos)), info
+
+    def outcome(training: Training) -> Trained:
+        curve = training.curve
+        return curve if keep_all else curve._replace(networks=learner.networks(training.states))
 
     return Stage(
         name,
@@ -147,13 +163,33 @@ def training_stage(
         chunks=points * chunks_a_point,
         begin=begin,
         go_on=go_on,
-        outcome=lambda training: training.curve,
+        outcome=outcome,
         iterations=iterations,
         steps=learner.steps_per_iteration * len(keys),
         shown=("reward", "loss"),
         finite=lambda training: training.states,
         **more,
     )
+
+
+def _map(of_one: Callable) -> Callable:
+    """What is written for one replicate, for all of them. One alone is spared the axis, which would be in the way."""
+
+    def of_all(*arguments: Any) -> Any:
+        if len(jax.tree.leaves(arguments)[0]) > 1:
+            return jax.vmap(of_one)(*arguments)
+        alone = of_one(*jax.tree.map(lambda leaf: leaf[0], arguments))
+        return jax.tree.map(lambda leaf: leaf[None], alone)
+
+    return of_all
+
+
+def _named(infos: Any) -> dict[str, Array]:
+    """All numbers of an info by name, those in a dictionary within it, too."""
+    named: dict[str, Array] = {}
+    for name, value in infos._asdict().items():
+        named |= value if isinstance(value, dict) else {name: value}
+    return named
 
 
 def _longest_chunk(iterations: int) -> int:

@@ -15,15 +15,23 @@ import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
 from coadapt.configs.checks import between, positive, whole
-from coadapt.encounters import Moment, meet, play
+from coadapt.encounters import Moment, play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
 from coadapt.learning.optimiser import Descent, begin, descend, remaining
-from coadapt.learning.replay import replay
-from coadapt.partners.population import Population
+from coadapt.learning.replay import check_covers_an_episode, perceived, replay
+from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Critic, Player
 
 AsPlayer = Callable[[Any, Vector], Player]
+Look = Callable[[Moment, Float[Array, "games label"]], dict[str, Scalar]]
+"""Numbers that a person wants to see of what was played, from its moments by game and time and the labels by game."""
+
+
+def no_look(moments: Moment, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
+    """Nothing beyond what PPO tells by itself."""
+    del moments, labels
+    return {}
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,7 @@ class PPOInfo(NamedTuple):
     explained_variance: Scalar
     policy_gradient_norm: Scalar  # before it is clipped
     critic_gradient_norm: Scalar
+    seen: dict[str, Scalar]  # by whoever was given a look at what was played
 
 
 class Experience(NamedTuple):
@@ -99,21 +108,31 @@ def start(key: Key, policy: Any, critic: Critic) -> PPOState:
 
 
 def train_chunk(
-    state: PPOState, game: Game, population: Population, as_player: AsPlayer, config: PPOConfig, iterations: int
+    state: PPOState,
+    game: Game,
+    population: Population,
+    as_player: AsPlayer,
+    config: PPOConfig,
+    iterations: int,
+    look: Look = no_look,
 ) -> tuple[PPOState, PPOInfo]:
     """Some iterations in one go; the infos are stacked."""
-    if config.steps < game.max_steps:
-        raise ValueError(f"steps ({config.steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
-    return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config), state, length=iterations)
+    check_covers_an_episode(config.steps, game)
+    return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config, look), state, length=iterations)
 
 
 def iterate(
-    state: PPOState, game: Game, population: Population, as_player: AsPlayer, config: PPOConfig
+    state: PPOState,
+    game: Game,
+    population: Population,
+    as_player: AsPlayer,
+    config: PPOConfig,
+    look: Look = no_look,
 ) -> tuple[PPOState, PPOInfo]:
-    """Play with new partners, then learn from it."""
+    """Play with partners of the population, then learn from it."""
     key, for_play, for_updates = jax.random.split(state.key, 3)
     moments, labels = collect(for_play, game, population, as_player, state.policy.network, config)
-    return learn_from(for_updates, state._replace(key=key), moments, labels, as_player, config)
+    return learn_from(for_updates, state._replace(key=key), moments, labels, as_player, config, look)
 
 
 def learn_from(
@@ -123,6 +142,7 @@ def learn_from(
     labels: Float[Array, "games label"],
     as_player: AsPlayer,
     config: PPOConfig,
+    look: Look = no_look,
 ) -> tuple[PPOState, PPOInfo]:
     """One iteration's learning from what was played: moments of the main seat by game and time."""
     experience, values = jax.vmap(assess, (0, 0, None, None))(moments, labels, state.critic.network, config)
@@ -132,6 +152,7 @@ def learn_from(
     info = PPOInfo(
         reward=jnp.mean(moments.reward),
         explained_variance=1 - jnp.var(experience.targets - values) / (jnp.var(experience.targets) + 1e-8),
+        seen=look(moments, labels),
         **diagnostics,
     )
     return state._replace(iteration=state.iteration + 1), info
@@ -140,16 +161,13 @@ def learn_from(
 def collect(
     key: Key, game: Game, population: Population, as_player: AsPlayer, policy: Any, config: PPOConfig
 ) -> tuple[Moment, Float[Array, "games label"]]:
-    """One game with each of some partners newly met: the moments by game and time, and the partners' labels."""
+    """Games with partners newly met: the moments by game and time, and the partners' labels by game."""
     for_partners, for_games = jax.random.split(key)
     partners = population.draw(for_partners, config.games)
-
-    def one(key, partner, label):
-        players = as_player(policy, label), partner
-        return play(meet(key, game, players), game, players, config.steps)[1]
-
-    keys = jax.random.split(for_games, config.games)
-    return jax.vmap(one)(keys, partners.players, partners.labels), partners.labels
+    keys = jax.random.split(for_games, shares(config.games, partners))
+    labels = label_by_game(config.games, partners)
+    moments = play_with_each(keys, game, partners.players, lambda label: as_player(policy, label), labels, config.steps)
+    return moments, labels
 
 
 def assess(
@@ -249,7 +267,7 @@ def _reconsider(
         return critic.value(observation, game.label, memory)
 
     start = player.start(jax.random.key(0))  # every learner starts an episode with the same memory, whatever the key
-    log_policy, _ = replay(decide, game.observations, start, game.ended)
+    log_policy, _ = replay(decide, perceived(player, game.observations), start, game.ended)
     values, _ = replay(judge, game.observations, critic.start(), game.ended)
     return log_policy, values
 

@@ -7,9 +7,25 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool
+from coadapt.games.game import Game
 
 LONGEST_UNROLLED = 16
 """Up to here the steps are laid out one after the other for the compiler: faster to run, slower to compile."""
+
+
+def check_covers_an_episode(steps: int, game: Game) -> None:
+    """Memories are not carried from one iteration to the next: each starts new episodes, and must be long enough."""
+    if steps < game.max_steps:
+        raise ValueError(f"steps ({steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
+
+
+def perceived(mind: Any, observations: Any) -> Any:
+    """All observations of a trajectory as its mind perceives them, where that needs no memory and can be done at once.
+
+    It is for whoever has a `perceive(observation)`, and takes what it returns in place of an observation.
+    """
+    perceive = getattr(mind, "perceive", None)
+    return observations if perceive is None else jax.vmap(perceive)(observations)
 
 
 def replay(

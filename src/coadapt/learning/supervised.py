@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from coadapt.arrays import Array, Count, Float, Key, Scalar, Vector
+from coadapt.arrays import Array, Bool, Count, Float, Key, Scalar, Vector
 from coadapt.configs.checks import positive, whole
-from coadapt.encounters import meet, play
+from coadapt.encounters import play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.optimiser import Descent, begin, descend, remaining
-from coadapt.learning.replay import replay
-from coadapt.partners.population import Population
+from coadapt.learning.replay import check_covers_an_episode, perceived, replay
+from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Belief, Player
 
 AsPlayer = Callable[[Any], Player]
@@ -30,14 +30,17 @@ class SupervisedConfig:
     """How a belief learns. The learning rate falls linearly to zero over training."""
 
     iterations: int
-    games: int = 50  # a partner each
-    steps: int = 10
+    games: int = 50
+    steps: int = 10  # played in each game in one iteration
+    minibatches: int = 1  # of whole games, a step of learning each
     learning_rate: float = 5e-4
     max_gradient_norm: float = 0.5
 
     def __post_init__(self):
-        for name in ("iterations", "games", "steps"):
+        for name in ("iterations", "games", "steps", "minibatches"):
             whole(name, getattr(self, name))
+        if self.games % self.minibatches:
+            raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
         for name in ("learning_rate", "max_gradient_norm"):
             positive(name, getattr(self, name))
 
@@ -56,15 +59,29 @@ class SupervisedState(NamedTuple):
 
 
 class SupervisedInfo(NamedTuple):
-    """What one iteration looked like."""
+    """What one iteration looked like: means over its samples."""
 
     loss: Scalar
+    accuracy: Scalar  # how often the label believed in most was the one that is truest
     gradient_norm: Scalar
+
+
+class Watched(NamedTuple):
+    """What was seen of some partners, by game and time, and the truth about them."""
+
+    observations: Any
+    ended: Bool[Array, "*games time"]
+    labels: Float[Array, "*games label"]
 
 
 def squared_error(belief: Vector, label: Vector) -> Scalar:
     """The squared distance; the posterior mean makes it smallest."""
     return jnp.sum((belief - label) ** 2)
+
+
+def negative_log_likelihood(belief: Vector, label: Vector) -> Scalar:
+    """How little the truth was believed in, in nats; the posterior makes it smallest."""
+    return -jnp.sum(label * jnp.log(jnp.maximum(belief, jnp.finfo(belief.dtype).tiny)))
 
 
 def start(key: Key, belief: Belief) -> SupervisedState:
@@ -82,8 +99,7 @@ def train_chunk(
     iterations: int,
 ) -> tuple[SupervisedState, SupervisedInfo]:
     """Some iterations in one go; the infos are stacked."""
-    if config.steps < game.max_steps:
-        raise ValueError(f"steps ({config.steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
+    check_covers_an_episode(config.steps, game)
     return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, loss, config), state, length=iterations)
 
 
@@ -95,32 +111,39 @@ def iterate(
     loss: Loss,
     config: SupervisedConfig,
 ) -> tuple[SupervisedState, SupervisedInfo]:
-    """Watch new partners, then learn who they were."""
+    """Watch partners of the population, then learn who they were."""
     key, for_partners, for_games = jax.random.split(state.key, 3)
     partners = population.draw(for_partners, config.games)
+    keys = jax.random.split(for_games, shares(config.games, partners))
     player = as_player(state.belief.network)
-
-    def watch(key, partner):
-        players = player, partner
-        return play(meet(key, game, players), game, players, config.steps)[1]
-
-    moments = jax.vmap(watch)(jax.random.split(for_games, config.games), partners.players)
-
-    def mean_loss(belief: Belief) -> Scalar:
-        losses = jax.vmap(trajectory_losses, (None, 0, 0, 0, None))(
-            belief, moments.observations[MAIN], moments.ended, partners.labels, loss
-        )
-        return jnp.mean(losses)
-
-    value, gradient = jax.value_and_grad(mean_loss)(state.belief.network)
+    nothing = jnp.zeros((config.games, 0))
+    moments = play_with_each(keys, game, partners.players, lambda _: player, nothing, config.steps)
+    watched = Watched(moments.observations[MAIN], moments.ended, label_by_game(config.games, partners))
     rate = config.learning_rate * remaining(state.iteration, config.iterations)
-    belief = descend(state.belief, gradient, rate, config.max_gradient_norm)
-    return SupervisedState(key, state.iteration + 1, belief), SupervisedInfo(value, optax.tree.norm(gradient))
+
+    def learn(belief: Descent, batch: Watched) -> tuple[Descent, SupervisedInfo]:
+        gradient, (value, accuracy) = jax.grad(mean_loss, has_aux=True)(belief.network, batch, loss)
+        info = SupervisedInfo(value, accuracy, optax.tree.norm(gradient))
+        return descend(belief, gradient, rate, config.max_gradient_norm), info
+
+    belief, infos = jax.lax.scan(learn, state.belief, _dealt(watched, config.minibatches))
+    return SupervisedState(key, state.iteration + 1, belief), jax.tree.map(jnp.mean, infos)
 
 
-def trajectory_losses(
-    belief: Belief, observations: Any, ended: Array, label: Vector, loss: Loss
-) -> Float[Array, "time"]:
-    """The loss at every step of one trajectory."""
-    beliefs, _ = replay(belief.update, observations, belief.start(), ended)
-    return jax.vmap(loss, (0, None))(beliefs, label)
+def _dealt(watched: Watched, minibatches: int) -> Watched:
+    """Games dealt out like cards, so that each minibatch has its share of every partner."""
+    return jax.tree.map(lambda x: x.reshape(-1, minibatches, *x.shape[1:]).swapaxes(0, 1), watched)
+
+
+def mean_loss(belief: Belief, watched: Watched, loss: Loss) -> tuple[Scalar, tuple[Scalar, Scalar]]:
+    """The loss over all steps of some trajectories; and the same again, with the accuracy, as diagnostics."""
+
+    def of_one(trajectory: Watched) -> tuple[Float[Array, "time"], Bool[Array, "time"]]:
+        observations = perceived(belief, trajectory.observations)
+        beliefs, _ = replay(belief.update, observations, belief.start(), trajectory.ended)
+        correct = jnp.argmax(beliefs, axis=-1) == jnp.argmax(trajectory.labels)
+        return jax.vmap(loss, (0, None))(beliefs, trajectory.labels), correct
+
+    losses, correct = jax.vmap(of_one)(watched)
+    value = jnp.mean(losses)
+    return value, (value, jnp.mean(correct.astype(jnp.float32)))

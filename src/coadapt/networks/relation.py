@@ -17,6 +17,11 @@ from coadapt.networks.mlp import MLP
 Table = Float[Array, "rows features"]
 
 
+def worth_tabulating(rows: int, pairs: int) -> bool:
+    """Whether a table of so many rows is cheaper to work out than so many pairs one by one."""
+    return pairs >= rows
+
+
 class RelationNetwork(eqx.Module):
     """Perceptrons before and after the sum over pairs."""
 
@@ -45,10 +50,6 @@ class RelationNetwork(eqx.Module):
         """What one pair adds to the sum."""
         return jax.nn.relu(self.before(features))
 
-    def on(self, table: Table, samples: int) -> "PairByPair | Tabulated":
-        """The network on this table of pairs, in the arrangement that is cheaper for about so many pairs a pass."""
-        return self.tabulated(table) if samples >= len(table) else self.pair_by_pair(table)
-
     def pair_by_pair(self, table: Table) -> "PairByPair":
         return PairByPair(self, table)
 
@@ -74,4 +75,7 @@ class Tabulated(eqx.Module):
     after: MLP
 
     def __call__(self, indices: Int[Array, "pairs"], rest: Vector) -> Vector:
-        return self.after(jnp.concatenate([jnp.sum(self.embedded[indices], axis=0), rest]))
+        # One row after the other: the compiler then adds them up as it reads them. As one gather and a sum it would
+        # first copy all rows of all states, which takes several times as long.
+        total = sum(self.embedded[index] for index in indices)
+        return self.after(jnp.concatenate([total, rest]))

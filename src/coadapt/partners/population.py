@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import jax.numpy as jnp
+
 from coadapt.arrays import Array, Float, Int, Key
 
 
@@ -20,6 +22,33 @@ class Partners(NamedTuple):
 class Population(Protocol):
     """Whom an agent may meet."""
 
-    def draw(self, key: Key, number: int) -> Partners:
-        """Some partners at random."""
+    def draw(self, key: Key, games: int) -> Partners:
+        """Whom so many games are played with: as many partners, or fewer that take part in the same number each."""
         ...
+
+
+class Roster(NamedTuple):
+    """A few partners that are all met all the time, each in its share of the games.
+
+    Partners with networks of their own are best met like this: the games with one of them share its weights.
+    """
+
+    partners: Partners
+
+    def draw(self, key: Key, games: int) -> Partners:
+        del key
+        if games % len(self.partners.ids):
+            raise ValueError(
+                f"{games} games cannot be shared out among {len(self.partners.ids)} partners; choose a multiple"
+            )
+        return self.partners
+
+
+def shares(games: int, partners: Partners) -> tuple[int, int]:
+    """How many partners there are, and how many of the games each takes part in."""
+    return len(partners.ids), games // len(partners.ids)
+
+
+def label_by_game(games: int, partners: Partners) -> Float[Array, "games label"]:
+    """The partner's label in each game, those of one partner together."""
+    return jnp.repeat(partners.labels, games // len(partners.ids), axis=0)

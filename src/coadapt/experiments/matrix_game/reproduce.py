@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
@@ -90,7 +91,8 @@ def gather(config: MatrixGameConfig, outcomes: Inputs) -> Results:
 
 def _parameters(config: MatrixGameConfig) -> dict[str, dict[str, int]]:
     """How many numbers each network of each method learns."""
-    states = {name: jax.eval_shape(learner(config).start, jax.random.key(0)) for name, learner in LEARNERS.items()}
+    alpha = jnp.float32(1)  # no size depends on it
+    states = {n: jax.eval_shape(learner(config).start, jax.random.key(0), alpha) for n, learner in LEARNERS.items()}
     count = lambda network: sum(leaf.size for leaf in jax.tree.leaves(network))
     return {
         "behaviour_conditioned": {

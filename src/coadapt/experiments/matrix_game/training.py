@@ -37,7 +37,8 @@ def predictor(config: MatrixGameConfig) -> Learner:
     main_actions, partner_actions = game.num_actions
     anyone = Stationary(jnp.zeros(main_actions))
 
-    def start(key: Key):
+    def start(key: Key, alpha: Scalar):
+        del alpha  # whom it will meet does not matter yet
         for_network, for_training = jax.random.split(key)
         belief = LearnedBelief(
             for_network,
@@ -69,7 +70,8 @@ def policy(config: MatrixGameConfig) -> Learner:
     game, hidden = config.game, config.sizes.policy_hidden
     main_actions, labels = game.num_actions
 
-    def start(key: Key):
+    def start(key: Key, alpha: Scalar):
+        del alpha  # whom it will meet does not matter yet
         for_policy, for_critic, for_training = jax.random.split(key, 3)
         inputs = _width(clock, game)
         policy = ConditionedPolicy(for_policy, clock, inputs, labels, hidden, main_actions)
@@ -87,7 +89,8 @@ def rl2(config: MatrixGameConfig) -> Learner:
     main_actions, partner_actions = game.num_actions
     inputs = _width(full_view, game)
 
-    def start(key: Key):
+    def start(key: Key, alpha: Scalar):
+        del alpha  # whom it will meet does not matter yet
         for_policy, for_critic, for_training = jax.random.split(key, 3)
         policy = RL2(for_policy, full_view, inputs, sizes.rl2_units, sizes.rl2_hidden, main_actions)
         critic = RL2Critic(for_critic, full_view, inputs, partner_actions, sizes.rl2_critic_units, sizes.rl2_hidden)

@@ -1,0 +1,215 @@
+"""What the salesman's agents achieve with partners of each kind: those they trained with, and those they never met."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.agents.behaviour_conditioned import FEEDS
+from coadapt.arrays import Array, Count, Float, Key
+from coadapt.encounters import Moment, play_with_each
+from coadapt.evaluation.episodes import BeliefScores, EpisodeScores, belief_scores, episode_scores
+from coadapt.experiments.salesman.clones import Clones, networks_of, partners_from, stage_name, told_nothing
+from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
+from coadapt.experiments.salesman.training import finding_out, told_by, told_the_truth
+from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
+from coadapt.games.salesman import Salesman
+from coadapt.partners.population import Partners, label_by_game
+from coadapt.players import Player
+
+MODES = {"sample": False, "argmax": True}
+LABEL_SOURCES = ("true_label", "shuffled_label", "always_skilled", "always_novice")
+"""What else than its belief the policy can be told."""
+REMEDY = "look at the networks it was given: their training must have gone wrong"
+
+
+class Seat(NamedTuple):
+    """Who plays, given what it is told in each episode."""
+
+    as_player: Callable[[Any], Player]
+    told: Float[Array, "episodes label"]
+
+
+class Scores(NamedTuple):
+    """Means over the episodes with each partner, and the beliefs by step where there are any."""
+
+    episodes: EpisodeScores
+    beliefs: BeliefScores | None
+
+
+def seats_of(
+    key: Key, config: SalesmanConfig, seed: int, inputs: Inputs, labels: Float[Array, "episodes label"]
+) -> dict[str, Seat]:
+    """All methods of one seed, and its policy with other labels than those it predicts."""
+    seats: dict[str, Seat] = {}
+    networks = lambda training: networks_of(inputs, training, seed)
+    if "behaviour_conditioned" in config.methods:
+        policy, belief = networks("policy"), networks("predictor")
+        always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
+        told = {
+            "true_label": labels,
+            "shuffled_label": jax.random.permutation(key, labels),
+            "always_skilled": always("skilled"),
+            "always_novice": always("novice"),
+        }
+        agent = told_by(belief, policy, config.feed)
+        seats["behaviour_conditioned"] = Seat(lambda _: agent, labels)
+        seats |= {source: Seat(lambda label: told_the_truth(policy, label), rows) for source, rows in told.items()}
+    if "label_blind" in config.methods:
+        blind = told_nothing(networks("label_blind"))
+        seats["label_blind"] = Seat(lambda _: blind, labels)
+    for method in ("lstm", "lstm_matched"):
+        if method in config.methods:
+            remembering = finding_out(networks(method))
+            seats[method] = Seat(lambda _, player=remembering: player, labels)
+    return seats
+
+
+def play_all(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes: int, greedy: bool) -> Moment:
+    """Episodes with each partner. The same key brings the same games and the same luck to whoever plays."""
+    keys = jax.random.split(key, (len(partners.ids), episodes))
+    return play_with_each(keys, game, partners.players, seat.as_player, seat.told, game.max_steps, greedy)
+
+
+def scores_of(moments: Moment, labels: Float[Array, "episodes label"], partners: Partners) -> Scores:
+    """Means over the episodes with each partner; of beliefs, over those that last at each step."""
+    number = len(partners.ids)
+    mean = lambda values: jnp.mean(values.reshape(number, -1), axis=1)
+    episodes = EpisodeScores(*map(mean, episode_scores(moments)))
+    if "belief" not in moments.infos[0]:
+        return Scores(episodes, None)
+    each = belief_scores(moments, labels)
+    sums = lambda values: jnp.sum((values * each.counted).reshape(number, -1, values.shape[-1]), axis=1)
+    return Scores(episodes, BeliefScores(*map(sums, each)))
+
+
+def evaluation_of(mode: str, config: SalesmanConfig, seed: int) -> Stage:
+    """The stage that lets all methods of one seed play with the reference partners."""
+
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Scores], Info]:
+        for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "evaluation"), part))
+        partners = partners_from([networks_of(inputs, "clones", clone) for clone in config.references])
+        labels = label_by_game(config.batch * len(partners.ids), partners)
+        seats = seats_of(for_labels, config, seed, inputs, labels)
+        scores = {}
+        for method, seat in seats.items():
+            moments = play_all(for_play, config.world.game, partners, seat, config.batch, MODES[mode])
+            scores[method] = scores_of(moments, labels, partners)
+        return scores, {method: jnp.mean(of.episodes.total)[None] for method, of in scores.items()}
+
+    trainings = [stage_name(TRAININGS[method][-1], seed) for method in config.methods]
+    if "behaviour_conditioned" in config.methods:
+        trainings.append(stage_name("policy", seed))
+    needs = (*trainings, *(stage_name("clones", clone) for clone in config.references))
+    settings = _settings(config, seed) | {"methods": config.methods, "references": config.references, "mode": mode}
+    return measuring_stage(
+        stage_name(EVALUATIONS[mode], seed), __name__, settings, measure, _parts(config), needs, **_display(seed)
+    )
+
+
+EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
+
+
+def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
+    """The stage that lets the agent play with its training partners, in all ways to act on a belief.
+
+    What is chosen between them is chosen here, out of sight of the reference partners.
+    """
+
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Scores], Info]:
+        for_play = jax.random.fold_in(key_for(seed, "rehearsal"), part)
+        population = config.population_of(seed)
+        partners = partners_from([networks_of(inputs, "clones", clone) for clone in population])
+        labels = label_by_game(config.batch * len(partners.ids), partners)
+        policy, belief = networks_of(inputs, "policy", seed), networks_of(inputs, "predictor", seed)
+        scores = {}
+        for feed in FEEDS:
+            agent = told_by(belief, policy, feed)
+            for mode, greedy in MODES.items():
+                seat = Seat(lambda _, agent=agent: agent, labels)
+                moments = play_all(for_play, config.world.game, partners, seat, config.batch, greedy)
+                scores[f"{feed}_{mode}"] = scores_of(moments, labels, partners)
+        return scores, {name: jnp.mean(of.episodes.total)[None] for name, of in scores.items()}
+
+    clones = (stage_name("clones", clone) for clone in config.population_of(seed))
+    needs = (stage_name("policy", seed), stage_name("predictor", seed), *clones)
+    settings = _settings(config, seed) | {"population": config.population_of(seed)}
+    return measuring_stage(
+        stage_name("rehearsal", seed), __name__, settings, measure, _parts(config), needs, **_display(seed)
+    )
+
+
+def self_play_of(config: SalesmanConfig, seed: int) -> Stage:
+    """The stage that measures the three partners a clone has left behind, each with a copy of itself."""
+
+    def measure(inputs: Inputs, part: Count) -> tuple[EpisodeScores, Info]:
+        clones: Clones = networks_of(inputs, "clones", seed)
+        key = jax.random.fold_in(key_for(seed, "self_play"), part)
+        nothing = jnp.zeros((config.batch, 0))
+        scores = []
+        for policy in (getattr(clones, kind) for kind in KINDS):
+            player = told_nothing(policy)
+            alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
+            seat = Seat(lambda _, player=player: player, nothing)
+            moments = play_all(key, config.world.game, alone, seat, config.batch, greedy=False)
+            scores.append(jax.tree.map(jnp.mean, episode_scores(moments)))
+        by_kind = jax.tree.map(lambda *kinds: jnp.stack(kinds), *scores)
+        return by_kind, {f"length_{kind}": by_kind.length[k][None] for k, kind in enumerate(KINDS)}
+
+    needs = (stage_name("clones", seed),)
+    return measuring_stage(
+        stage_name("self_play", seed),
+        __name__,
+        _settings(config, seed),
+        measure,
+        _parts(config),
+        needs,
+        **_display(seed),
+    )
+
+
+def _parts(config: SalesmanConfig) -> int:
+    return config.episodes // config.batch
+
+
+def _settings(config: SalesmanConfig, seed: int) -> dict[str, Any]:
+    return {
+        "world": config.world,
+        "seed": seed,
+        "episodes": config.episodes,
+        "batch": config.batch,
+        "feed": config.feed,
+    }
+
+
+def _display(seed: int) -> dict[str, Any]:
+    return {"replicates": (f"seed {seed}",), "shown": ("behaviour_conditioned", "lstm"), "remedy": REMEDY}
+
+
+class Cell(NamedTuple):
+    """What a method achieved with a partner, over all episodes."""
+
+    length: float
+    total: float
+    total_error: float  # the standard error of the return
+    finished: float
+
+
+def cells_of(parts: EpisodeScores) -> list[Cell]:
+    """The means over all parts of a measurement, for each partner, with the error the spread between parts tells of."""
+    length, total, finished = (np.asarray(values, np.float64) for values in parts)
+    error = total.std(axis=0, ddof=1) / len(total) ** 0.5 if len(total) > 1 else np.full(total.shape[1], np.nan)
+    return [
+        Cell(*map(float, each)) for each in zip(length.mean(0), total.mean(0), error, finished.mean(0), strict=True)
+    ]
+
+
+def beliefs_of(parts: BeliefScores) -> dict[str, np.ndarray]:
+    """Means over all parts by partner and step, over the episodes that last so long: as many as `counted` says."""
+    sums = {name: np.asarray(values, np.float64).sum(axis=0) for name, values in parts._asdict().items()}
+    with np.errstate(invalid="ignore"):
+        means = {name: values / sums["counted"] for name, values in sums.items() if name != "counted"}
+    return means | {"counted": sums["counted"]}

@@ -1,0 +1,80 @@
+"""Where the salesman's experiment takes place: the game, how it is seen, and the size of all networks."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax.numpy as jnp
+
+from coadapt.agents.relational import RelationSizes
+from coadapt.configs.checks import each_whole, positive, shown, whole
+from coadapt.games.salesman import Salesman
+from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs
+from coadapt.learning.ppo import PPOConfig
+from coadapt.learning.supervised import SupervisedConfig
+from coadapt.networks.relation import worth_tabulating
+
+KINDS = ("novice", "intermediate", "skilled")
+"""Of what kind a partner can be: its label is one of these, as one-hot."""
+
+NO_LABEL = jnp.zeros(len(KINDS))
+"""What a policy is told that is told nothing."""
+
+VIEWS = {"relative": RelativePairs, "absolute": AbsolutePairs}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The paper's layers."""
+
+    before_sum: tuple[int, ...] = (128,) * 7
+    after_sum: tuple[int, ...] = (64, 64)
+    lstm_units: int = 64
+    predictor_hidden: tuple[int, ...] = (64, 64)
+
+    def __post_init__(self):
+        for name in ("before_sum", "after_sum", "predictor_hidden"):
+            each_whole(name, getattr(self, name))
+        for name in ("before_sum", "after_sum"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} must have at least one layer")
+        whole("lstm_units", self.lstm_units)
+
+
+@dataclass(frozen=True)
+class World:
+    """What every stage depends on."""
+
+    game: Salesman = field(default_factory=Salesman)
+    sizes: Sizes = field(default_factory=Sizes)
+    pairs: str = "relative"  # how places are seen: relative or absolute
+    reward_scale: float = 10.0  # of rewards in training, so that values are of the order of one
+
+    def __post_init__(self):
+        one_of("pairs", self.pairs, VIEWS)
+        positive("reward_scale", self.reward_scale)
+
+    @property
+    def training_game(self) -> Salesman:
+        """The game with the rewards that networks learn from."""
+        scaled = {name: self.reward_scale * getattr(self.game, name) for name in ("step_reward", "goal_reward")}
+        return replace(self.game, **scaled)
+
+    def relation_sizes(self, training: PPOConfig | SupervisedConfig) -> RelationSizes:
+        """The relation network of all minds, arranged for the minibatches of a training."""
+        view = VIEWS[self.pairs](self.game.size)
+        minibatches = training.minibatches if isinstance(training, PPOConfig) else 1
+        pairs = training.steps_per_iteration // minibatches * 2 * (self.game.subgoals + 2)
+        tabulated = worth_tabulating(len(view.table()), pairs)
+        return RelationSizes(view, self.sizes.before_sum, self.sizes.after_sum, tabulated)
+
+    def check_training(self, name: str, training: PPOConfig | SupervisedConfig, points: int) -> None:
+        """Whether a training fits the game, and is looked at after whole numbers of iterations."""
+        if training.steps < self.game.max_steps:
+            raise ValueError(f"{name}.steps must cover an episode ({self.game.max_steps}), not {training.steps}")
+        if training.iterations % points:
+            raise ValueError(f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({points})")
+
+
+def one_of(name: str, value: str, known: Any) -> None:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {shown(value)}")
