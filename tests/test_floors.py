@@ -24,6 +24,7 @@ FLOORS = {
     "learning": 4,
     "evaluation": 4,
     "experiments": 5,
+    "catalogue": 6,
     "cli": 7,
 }
 

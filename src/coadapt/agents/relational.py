@@ -73,7 +73,7 @@ Mind = TypeVar("Mind", bound=eqx.Module)
 
 def ready(mind: Mind) -> Mind:
     """The same mind with its table of pairs worked out."""
-    return eqx.tree_at(lambda m: m.sight, mind, mind.sight.ready())
+    return eqx.tree_at(lambda m: m.sight, mind, mind.sight.ready())  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class RelationalPolicy(eqx.Module):

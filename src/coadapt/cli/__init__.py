@@ -5,13 +5,17 @@ from collections.abc import Sequence
 from tyro.conf import DisallowNone, FlagCreatePairsOff
 from tyro.extras import SubcommandApp
 
+from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answered
-from coadapt.cli.experiments import reproductions, resume, searches
+from coadapt.cli.experiments import reproductions, resume, searches, trainings
 from coadapt.cli.runs import run_commands
 
 app = SubcommandApp()
 app.command(reproductions, name="reproduce", help="Run one of the paper's experiments from beginning to end.")
+app.command(trainings, name="train", help="Train one agent, with the partners it needs.")
 app.command(name="resume")(resume)
+app.command(name="evaluate")(evaluate)
+app.command(name="watch")(watch)
 app.command(run_commands, name="runs", help="List the runs there are, look into one, or compare two.")
 app.command(searches, name="tune", help="Search the training settings of an experiment, on seeds of its own.")
 

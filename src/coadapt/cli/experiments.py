@@ -19,8 +19,13 @@ RUNS = Path("runs")
 Choice = TypeVar("Choice")
 
 reproductions = SubcommandApp()
+trainings = SubcommandApp()
 searches = SubcommandApp()
 
+Preset = Annotated[
+    str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
+]
+ConfigFile = Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")]
 Settings = Annotated[
     tuple[str, ...],
     arg(name="set", help="Other values for fields of the configuration, as in policy.learning_rate=0.01 seeds=[0,1]."),
@@ -62,10 +67,8 @@ AS_USUAL = Options()
 
 @reproductions.command(name="matrix-game")
 def reproduce_matrix_game(
-    preset: Annotated[
-        str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
-    ] = "fast",
-    config: Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")] = None,
+    preset: Preset = "fast",
+    config: ConfigFile = None,
     alphas: Annotated[
         tuple[float, ...] | None,
         arg(help="Concentrations of the partners' Dirichlet distribution. The preset's: 0.01 0.03 0.1 0.3 1 3."),
@@ -90,26 +93,87 @@ def reproduce_matrix_game(
 
     Example: coadapt reproduce matrix-game --alphas 0.1 0.3 --seeds 3 --run try
     """
-    from coadapt.configs.checks import whole
-    from coadapt.configs.data import changed, read_config
     from coadapt.experiments import matrix_game
 
     folder = run_folder(run)
     with mistakes_explained():
-        chosen = _choose(matrix_game.PRESETS, preset, "preset")
-        if config is not None:
-            chosen = read_config(matrix_game.MatrixGameConfig, _read_json(config))
-        if seeds is not None:
-            whole("seeds", seeds, most=matrix_game.MOST_SEEDS)
         changes = {
             "alphas": alphas,
-            "seeds": None if seeds is None else tuple(range(seeds)),
+            "seeds": _counted(seeds),
             "payoff": None if payoff is None else _read_payoff(payoff),
         }
-        chosen = replace(chosen, **{name: value for name, value in changes.items() if value is not None})
-        chosen = changed(chosen, settings)
+        preset_or_file = _chosen(matrix_game.PRESETS, preset, config, matrix_game.MatrixGameConfig)
+        chosen = _with(preset_or_file, changes, settings)
         manner = options.manner(fresh)
     _run(matrix_game.EXPERIMENT, chosen, folder, manner, options.publish)
+
+
+@reproductions.command(name="salesman")
+def reproduce_salesman(
+    shipped: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
+    preset: Preset = "fast",
+    config: ConfigFile = None,
+    seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
+    episodes: Annotated[int | None, arg(help="Of every method with every partner. The preset's: 20,000.")] = None,
+    settings: Settings = (),
+    run: Annotated[Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman.")] = None,
+    fresh: Fresh = False,
+    options: AllOptions = AS_USUAL,
+) -> None:
+    """The paper's second experiment: a gridworld with partners of different skill.
+
+    Trains clones by self-play, which leave novice, intermediate and skilled partners behind; with these it trains the
+    behaviour-conditioned agent, the LSTM baseline and a label-blind control, and lets all of them play with partners
+    from reference populations that nobody trained with. Prints the paper's Table 2 with our rows, and writes
+    summary.json, table.md, figures and the trained agents into the run's folder.
+
+    Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time; --shipped takes
+    minutes.
+
+    Example: coadapt reproduce salesman --shipped
+    """
+    from coadapt.experiments import salesman
+
+    name = Path("salesman_shipped" if shipped else "salesman") if run is None else run
+    with mistakes_explained():
+        changes = {"seeds": _counted(seeds), "episodes": episodes}
+        if shipped:
+            if preset != "fast" or config is not None:
+                raise ValueError("--shipped trains nothing, so it takes neither --preset nor --config; leave them out")
+            chosen = _with(salesman.ShippedConfig(), changes, settings)
+            salesman.as_trained(chosen)  # which refuses seeds that were not published
+        else:
+            chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), changes, settings)
+        manner = options.manner(fresh)
+    experiment = salesman.SHIPPED if shipped else salesman.EXPERIMENT
+    _run(experiment, chosen, run_folder(name), manner, options.publish)
+
+
+@trainings.command(name="salesman")
+def train_salesman(
+    seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
+    preset: Preset = "fast",
+    config: ConfigFile = None,
+    settings: Settings = (),
+    run: Annotated[Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman_SEED.")] = None,
+    fresh: Fresh = False,
+    options: AllOptions = AS_USUAL,
+) -> None:
+    """One behaviour-conditioned agent for the salesman's game, with its partners.
+
+    Trains the partners by self-play, then the policy and its predictor with them, and tells how the agent does with the
+    partners it trained with. What is finished is shared with coadapt reproduce salesman, both ways.
+
+    Example: coadapt train salesman --seed 3 --set world.game.size=7 companions=[]
+    """
+    from coadapt.experiments import salesman
+
+    with mistakes_explained():
+        alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "references": ()}
+        chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), alone, settings)
+        manner = options.manner(fresh)
+    name = Path(f"salesman_{seed}") if run is None else run
+    _run(salesman.EXPERIMENT, chosen, run_folder(name), manner, options.publish)
 
 
 @searches.command(name="matrix-game")
@@ -187,6 +251,35 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
     for table in report.tables:
         table.show()
     print(f"Everything is in {run.folder}. {report.closing}")
+
+
+MOST_SEEDS = 1_000
+
+
+def _counted(seeds: int | None) -> tuple[int, ...] | None:
+    """So many seeds, counted from zero."""
+    from coadapt.configs.checks import whole
+
+    if seeds is None:
+        return None
+    whole("seeds", seeds, most=MOST_SEEDS)
+    return tuple(range(seeds))
+
+
+def _chosen(presets: dict[str, Choice], preset: str, file: Path | None, kind: type[Choice]) -> Choice:
+    """The configuration in the file, if there is one, or else the preset."""
+    from coadapt.configs.data import read_config
+
+    chosen = _choose(presets, preset, "preset")
+    return chosen if file is None else read_config(kind, _read_json(file))
+
+
+def _with(config: Any, changes: dict[str, Any], settings: tuple[str, ...]) -> Any:
+    """The configuration with what was asked for instead, by name or in words."""
+    from coadapt.configs.data import changed
+
+    given = {name: value for name, value in changes.items() if value is not None}
+    return changed(replace(config, **given), settings)
 
 
 def _choose(named: dict[str, Choice], name: str, kind: str) -> Choice:

@@ -25,7 +25,6 @@ class Panel(NamedTuple):
 
 def draw_panels(panels: Sequence[Panel], x_label: str, y_label: str, title: str, columns: int = 3) -> dict[str, bytes]:
     """The panels as one figure, with one legend for all: the contents of a png and of an svg file."""
-    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -43,9 +42,16 @@ def draw_panels(panels: Sequence[Panel], x_label: str, y_label: str, title: str,
     figure.supylabel(y_label)
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)
-    with rc_context({"svg.hashsalt": "coadapt"}):  # no random ids and no date: the same numbers give the same file
+    return as_files(figure, dpi=120)
+
+
+def as_files(figure, dpi: int) -> dict[str, bytes]:
+    """The contents of a png file, as fine as asked for, and of an svg file."""
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": "coadapt"}):  # no random ids and no date: the same picture gives the same file
         return {
-            "png": _saved(figure, format="png", dpi=120),
+            "png": _saved(figure, format="png", dpi=dpi),
             "svg": _saved(figure, format="svg", metadata={"Date": None}),
         }
 

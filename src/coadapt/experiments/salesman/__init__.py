@@ -3,5 +3,7 @@
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.presets import FAST, PAPER, PRESETS
 from coadapt.experiments.salesman.reproduce import EXPERIMENT
+from coadapt.experiments.salesman.shipped import EXPERIMENT as SHIPPED
+from coadapt.experiments.salesman.shipped import ShippedConfig, as_trained
 
-__all__ = ["EXPERIMENT", "FAST", "PAPER", "PRESETS", "SalesmanConfig"]
+__all__ = ["EXPERIMENT", "FAST", "PAPER", "PRESETS", "SHIPPED", "SalesmanConfig", "ShippedConfig", "as_trained"]

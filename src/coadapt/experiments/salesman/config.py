@@ -34,7 +34,7 @@ class SalesmanConfig:
     intermediate_length: tuple[float, ...] = (30.0, 36.0)  # of its self-play, from and to
     feed: str = "probabilities"  # what the policy gets of a belief in execution
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    companions: tuple[int, ...] = (0, 1, 2, 3, 4)  # whose clones are the training partners, beside a seed's own
+    companions: tuple[int, ...] = (0, 1, 2, 3, 4)  # whose clones are training partners, beside a seed's own
     references: tuple[int, ...] = (100, 101, 102)  # whose clones nobody trains with, and all are tried with
     curve_points: int = 10  # how often learning is looked at
     episodes: int = 20_000  # of a method with a partner, in the end
@@ -75,8 +75,12 @@ class SalesmanConfig:
                 raise ValueError(f"{name}.games must be a multiple of the {partners} training partners, not {games}")
 
     def population_of(self, seed: int) -> tuple[int, ...]:
-        """The seeds whose clones an agent of this seed trains with: its own, and the companions."""
-        return (seed, *(companion for companion in self.companions if companion != seed))
+        """The seeds whose clones an agent of this seed trains with: its own, and companions.
+
+        There are as many as there are companions, whether or not the seed is one of them.
+        """
+        others = [companion for companion in self.companions if companion != seed]
+        return (seed, *others)[: max(1, len(self.companions))]
 
     @property
     def all_clones(self) -> tuple[int, ...]:

@@ -41,11 +41,10 @@ class Scores(NamedTuple):
 
 
 def seats_of(
-    key: Key, config: SalesmanConfig, seed: int, inputs: Inputs, labels: Float[Array, "episodes label"]
+    key: Key, config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "episodes label"]
 ) -> dict[str, Seat]:
-    """All methods of one seed, and its policy with other labels than those it predicts."""
+    """All methods of one seed, and its policy with other labels than those it predicts; networks are by training."""
     seats: dict[str, Seat] = {}
-    networks = lambda training: networks_of(inputs, training, seed)
     if "behaviour_conditioned" in config.methods:
         policy, belief = networks("policy"), networks("predictor")
         always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
@@ -86,28 +85,35 @@ def scores_of(moments: Moment, labels: Float[Array, "episodes label"], partners:
     return Scores(episodes, BeliefScores(*map(sums, each)))
 
 
-def evaluation_of(mode: str, config: SalesmanConfig, seed: int) -> Stage:
-    """The stage that lets all methods of one seed play with the reference partners."""
+Find = Callable[[Inputs, str, int], Any]
+"""The networks of a training and a seed, in what a stage is given."""
+
+
+def evaluation_of(
+    mode: str, config: SalesmanConfig, seed: int, find: Find = networks_of, needs: tuple[str, ...] | None = None
+) -> Stage:
+    """The stage that lets all methods of one seed play with the reference partners.
+
+    The networks come from the trainings of this run, or from wherever else they are to be found.
+    """
 
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Scores], Info]:
         for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "evaluation"), part))
-        partners = partners_from([networks_of(inputs, "clones", clone) for clone in config.references])
+        partners = partners_from([find(inputs, "clones", clone) for clone in config.references])
         labels = label_by_game(config.batch * len(partners.ids), partners)
-        seats = seats_of(for_labels, config, seed, inputs, labels)
+        seats = seats_of(for_labels, config, lambda training: find(inputs, training, seed), labels)
         scores = {}
         for method, seat in seats.items():
             moments = play_all(for_play, config.world.game, partners, seat, config.batch, MODES[mode])
             scores[method] = scores_of(moments, labels, partners)
         return scores, {method: jnp.mean(of.episodes.total)[None] for method, of in scores.items()}
 
-    trainings = [stage_name(TRAININGS[method][-1], seed) for method in config.methods]
-    if "behaviour_conditioned" in config.methods:
-        trainings.append(stage_name("policy", seed))
-    needs = (*trainings, *(stage_name("clones", clone) for clone in config.references))
+    trainings = [stage_name(training, seed) for method in config.methods for training in TRAININGS[method]]
+    made_here = (*dict.fromkeys(trainings), *(stage_name("clones", clone) for clone in config.references))
     settings = _settings(config, seed) | {"methods": config.methods, "references": config.references, "mode": mode}
-    return measuring_stage(
-        stage_name(EVALUATIONS[mode], seed), __name__, settings, measure, _parts(config), needs, **_display(seed)
-    )
+    name = stage_name(EVALUATIONS[mode], seed)
+    needs = made_here if needs is None else needs
+    return measuring_stage(name, __name__, settings, measure, _parts(config), needs, **_display(seed))
 
 
 EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}

@@ -1,0 +1,113 @@
+"""Commands for agents that are trained already: what they are worth, and what they look like."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from coadapt.cli.answers import mistakes_explained
+
+if TYPE_CHECKING:
+    from coadapt.experiments.salesman.weights import Saved
+
+OURS = "salesman/behaviour-conditioned"
+
+AgentName = Annotated[
+    Positional[str],
+    arg(help="An agent of the package, such as salesman/behaviour-conditioned/3, or the path of one you trained."),
+]
+Greedy = Annotated[bool, arg(help="The agent takes its likeliest action instead of sampling. Partners always sample.")]
+Seed = Annotated[int, arg(help="Of all chances: layouts, and actions.")]
+
+
+def evaluate(
+    agent: AgentName = OURS,
+    partners: Annotated[
+        tuple[str, ...],
+        arg(help="Whom it plays with, by name or path. Usually: all reference partners of the package."),
+    ] = (),
+    episodes: Annotated[int, arg(help="With each partner.")] = 2_000,
+    greedy: Greedy = False,
+    seed: Seed = 0,
+    quiet: Annotated[bool, arg(help="No progress, only the result.")] = False,
+) -> None:
+    """How an agent gets along with partners: length, return and share of finished episodes with each.
+
+    Example: coadapt evaluate salesman/lstm --partners salesman/partners/100-skilled --episodes 20000
+    """
+    from coadapt.catalogue import published
+    from coadapt.configs.checks import whole
+    from coadapt.experiments.salesman.trial import try_out
+    from coadapt.progress import for_terminal
+
+    with mistakes_explained():
+        whole("episodes", episodes)
+        whole("seed", seed, least=0)
+        names = partners or tuple(name for name in published() if name.startswith("salesman/partners/"))
+        if not names:
+            raise ValueError("the package has no partners; say whom to play with: --partners PATH")
+        ours, others = _seated(agent, names)
+    with for_terminal(quiet).stage("episodes", episodes, 0, 0) as advance:
+        cells = try_out(ours, others, episodes, greedy, seed, advance)
+    _table(agent, names, cells, episodes, greedy).show()
+
+
+def watch(
+    agent: AgentName = OURS,
+    partner: Annotated[str, arg(help="Whom it plays with, by name or path.")] = "salesman/partners/100-skilled",
+    seed: Seed = 0,
+    greedy: Greedy = False,
+    to: Annotated[Path, arg(help="The file to write: an animated .gif, or a .png or .svg of some moments.")] = Path(
+        "episode.gif"
+    ),
+) -> None:
+    """See an episode: the grid, and beside it what the agent believes its partner to be.
+
+    Example: coadapt watch --partner salesman/partners/101-novice --seed 4 --to novice.gif
+    """
+    import jax
+
+    from coadapt.configs.checks import whole
+    from coadapt.evaluation.pictures import episode_gif, episode_strip, record_episode
+    from coadapt.experiments.salesman.world import KINDS
+    from coadapt.storage.files import write_bytes
+
+    with mistakes_explained():
+        whole("seed", seed, least=0)
+        if to.suffix not in (".gif", ".png", ".svg"):
+            raise ValueError(f"an episode can be written as .gif, .png or .svg, not as {to.name!r}")
+        ours, (other,) = _seated(agent, (partner,))
+    players = ours.player(), other.player()
+    episode = record_episode(
+        jax.random.key(seed), ours.world.game, players, greedy, KINDS, truth=other.about.get("kind")
+    )
+    with mistakes_explained():
+        write_bytes(to, episode_gif(episode) if to.suffix == ".gif" else episode_strip(episode)[to.suffix[1:]])
+    print(f"{episode.steps} steps, return {episode.return_after(episode.steps):.2f}. The episode is in {to}.")
+
+
+def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved"]]:
+    """The agent and its partners, who must have learnt the same game."""
+    from coadapt.catalogue import find, path_of
+    from coadapt.experiments.salesman.weights import check_same_game
+    from coadapt.storage.files import Foreign
+
+    ours = find(agent)
+    others = [find(name) for name in partners]
+    for name, other in zip(partners, others, strict=True):
+        check_same_game(ours, other, path_of(name))
+        if other.agent != "partner":
+            raise Foreign(f"{name} is an agent ({other.agent}), not a partner; partners are those of clone training")
+    return ours, others
+
+
+def _table(agent: str, names: tuple[str, ...], cells: list, episodes: int, greedy: bool):
+    from coadapt.evaluation.tables import Table
+
+    rows = [
+        [name, f"{cell.length:.2f}", f"{cell.total:.4f}", f"{cell.total_error:.4f}", f"{cell.finished:.2%}"]
+        for name, cell in zip(names, cells, strict=True)
+    ]
+    how = "taking its likeliest action" if greedy else "sampling its actions"
+    title = f"{agent}, {how}, {episodes:,} episodes with each partner"
+    return Table(title, ["partner", "length", "return", "standard error", "finished"], rows)

@@ -1,0 +1,116 @@
+"""The published agents once more with the published partners: what the package's weights are worth."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.configs.checks import distinct, each_whole, whole
+from coadapt.configs.data import read_config
+from coadapt.experiments import stages as stages_module
+from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.report import Results, headline, tables
+from coadapt.experiments.salesman.reproduce import believed, evaluated, write_results
+from coadapt.experiments.salesman.scores import MODES, evaluation_of
+from coadapt.experiments.salesman.weights import GAME, PUBLISHED, Saved, read
+from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.stages import Inputs, Stage
+from coadapt.storage.trees import read_manifest
+
+METHODS = ("behaviour_conditioned", "label_blind", "lstm")
+FOLDER = PUBLISHED / GAME
+
+
+@dataclass(frozen=True)
+class ShippedConfig:
+    """Whom to let play, and how often."""
+
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    episodes: int = 20_000  # of a method with a partner
+    batch: int = 1_000  # of these at a time
+
+    def __post_init__(self):
+        distinct("seeds", self.seeds)
+        each_whole("seeds", self.seeds, least=0)
+        for name in ("episodes", "batch"):
+            whole(name, getattr(self, name))
+        if self.episodes % self.batch:
+            raise ValueError(f"episodes ({self.episodes}) must be a multiple of batch ({self.batch})")
+
+
+class Left(NamedTuple):
+    """The partners that one seed's clones have left behind."""
+
+    novice: Any
+    intermediate: Any
+    skilled: Any
+
+
+@cache
+def _read(name: str) -> Saved:
+    return read(FOLDER / name)
+
+
+def as_trained(config: ShippedConfig) -> SalesmanConfig:
+    """The configuration the published agents were trained with, for an evaluation of its own."""
+    about, *_ = [_read(f"behaviour-conditioned/{seed}").about for seed in config.seeds]
+    trained = read_config(SalesmanConfig, about["config"])
+    return replace(trained, seeds=config.seeds, methods=METHODS, episodes=config.episodes, batch=config.batch)
+
+
+def published(config: ShippedConfig) -> Stage:
+    """The stage that does nothing but hand on what comes with the package."""
+    files = list(_files(config))
+    return Stage(
+        "published",
+        stages_module.__name__,  # the files say it all: no code of ours changes what is in them
+        {name: read_manifest(FOLDER / name)["sha256"] for name in files},
+        chunks=1,
+        begin=lambda inputs: jax.tree.map(jnp.asarray, {name: _read(name).networks for name in files}),
+        go_on=lambda networks, inputs: (networks, {}),
+        outcome=lambda networks: networks,
+    )
+
+
+def _files(config: ShippedConfig) -> list[str]:
+    """The names of all files an evaluation needs."""
+    agents = [f"{method.replace('_', '-')}/{seed}" for method in METHODS for seed in config.seeds]
+    partners = [f"partners/{seed}-{kind}" for seed in as_trained(config).references for kind in KINDS]
+    return [*agents, *partners]
+
+
+def find(inputs: Inputs, training: str, seed: int) -> Any:
+    """Published networks, by the training they come from."""
+    networks = inputs["published"]
+    if training == "clones":
+        return Left(*(networks[f"partners/{seed}-{kind}"]["policy"] for kind in KINDS))
+    agent, part = {
+        "policy": ("behaviour-conditioned", "policy"),
+        "predictor": ("behaviour-conditioned", "belief"),
+        "label_blind": ("label-blind", "policy"),
+        "lstm": ("lstm", "policy"),
+    }[training]
+    return networks[f"{agent}/{seed}"][part]
+
+
+def stages(config: ShippedConfig) -> list[Stage]:
+    """Every published seed plays with every published reference partner."""
+    trained = as_trained(config)
+    evaluations = [evaluation_of(mode, trained, seed, find, ("published",)) for seed in config.seeds for mode in MODES]
+    return [published(config), *evaluations]
+
+
+def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
+    """The same tables as after training, of what was measured here."""
+    trained = as_trained(config)
+    mode = _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
+    results = Results(trained, [], evaluated(trained, outcomes), believed(trained, outcomes), {}, {}, {}, mode)
+    write_results(results, folder)
+    return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
+
+
+EXPERIMENT = Experiment("salesman_shipped", ShippedConfig, stages, report)

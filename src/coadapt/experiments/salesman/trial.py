@@ -1,0 +1,43 @@
+"""Any saved agent with any saved partners, as often as one likes."""
+
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.evaluation.episodes import EpisodeScores
+from coadapt.experiments.salesman.scores import Cell, Seat, cells_of, play_all, scores_of
+from coadapt.experiments.salesman.weights import Saved
+from coadapt.partners.population import Partners
+
+LARGEST_BATCH = 1_000
+
+
+def try_out(
+    agent: Saved,
+    partners: Sequence[Saved],
+    episodes: int,
+    greedy: bool,
+    seed: int,
+    advance: Callable[[int], None] = lambda done: None,
+) -> list[Cell]:
+    """What an agent comes to in so many episodes with each partner; `advance` hears of every batch played."""
+    batch = _largest_divisor(episodes, LARGEST_BATCH)
+    players = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(partner.player() for partner in partners))
+    everyone = Partners(players, jnp.zeros((len(partners), 0)), jnp.arange(len(partners)))
+    told = jnp.zeros((len(partners) * batch, 0))
+
+    @jax.jit
+    def play(key, player, everyone) -> EpisodeScores:
+        moments = play_all(key, agent.world.game, everyone, Seat(lambda _: player, told), batch, greedy)
+        return scores_of(moments, told, everyone).episodes
+
+    parts = []
+    for key in jax.random.split(jax.random.key(seed), episodes // batch):
+        parts.append(jax.block_until_ready(play(key, agent.player(), everyone)))
+        advance(batch)
+    return cells_of(jax.tree.map(lambda *leaves: jnp.stack(leaves), *parts))
+
+
+def _largest_divisor(number: int, most: int) -> int:
+    return max(size for size in range(1, min(number, most) + 1) if number % size == 0)
