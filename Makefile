@@ -8,15 +8,16 @@ READY := .venv/.ready
 # As a variable, for it then holds for what builds the package, too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: help reproduce test fast lint types pytest clean-tree results tuning clean
+.PHONY: help reproduce reproduce-full test fast lint types pytest clean-tree results results-matrix-game results-salesman tuning clean
 
 help:
-	@echo "make reproduce   run the paper's experiments, print the tables, draw the figures (below runs/)"
-	@echo "make test        format, lint, types and all tests"
-	@echo "make fast        the quick tests only"
-	@echo "make results     remake the committed results/ from a clean tree"
-	@echo "make tuning      search the training settings again, from a clean tree (about an hour)"
-	@echo "make clean       remove the virtual environment and runs/"
+	@echo "make reproduce        the matrix game, and the published agents of the salesman: tables and figures (in runs/)"
+	@echo "make reproduce-full   the same, with the agents of the salesman trained from nothing (an afternoon)"
+	@echo "make test             format, lint, types and all tests"
+	@echo "make fast             the quick tests only"
+	@echo "make results          remake the committed results/ from a clean tree"
+	@echo "make tuning           search the training settings again, from a clean tree (about an hour)"
+	@echo "make clean            remove the virtual environment and runs/"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -27,6 +28,11 @@ $(READY): pyproject.toml constraints.txt
 
 reproduce: $(READY)
 	$(BIN)/coadapt reproduce matrix-game
+	$(BIN)/coadapt reproduce salesman --shipped
+
+reproduce-full: $(READY)
+	$(BIN)/coadapt reproduce matrix-game
+	$(BIN)/coadapt reproduce salesman
 
 test: lint types pytest
 
@@ -47,8 +53,18 @@ clean-tree:
 	@git rev-parse HEAD > /dev/null && test -z "$$(git status --porcelain)" || \
 		{ echo "The tree has uncommitted changes; commit or stash them, so that results name the code that made them."; exit 1; }
 
-results: clean-tree $(READY)
+results: results-matrix-game results-salesman
+
+results-matrix-game: clean-tree $(READY)
 	$(BIN)/coadapt reproduce matrix-game --preset fast --run results_matrix_game --publish results/matrix_game
+
+# The weights that come with the package are those of the results.
+results-salesman: clean-tree $(READY)
+	$(BIN)/coadapt reproduce salesman --preset fast --run results_salesman --publish results/salesman
+	for agents in behaviour-conditioned label-blind lstm partners; do \
+		rm -rf src/coadapt/weights/salesman/$$agents; \
+		cp -r runs/results_salesman/results/agents/$$agents src/coadapt/weights/salesman/; \
+	done
 
 tuning: clean-tree $(READY)
 	$(BIN)/coadapt tune matrix-game --publish results/matrix_game_tuning

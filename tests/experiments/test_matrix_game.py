@@ -49,7 +49,7 @@ def summary(folder):
 def test_it_writes_what_it_promises(folder):
     written = {path.name for path in folder.iterdir()}
     figures = {"learning.png", "learning.svg", "adaptation.png", "adaptation.svg"}
-    assert written == {"summary.json", "provenance.json", "table.md"} | figures
+    assert written == {"summary.json", "provenance.json", "table.md", "times.md"} | figures
 
 
 def test_the_rows_are_every_method_mode_alpha_and_seed(summary):
@@ -87,15 +87,16 @@ def test_the_bayes_player_earns_its_ceiling(summary):
 class Mislabelled(DirichletPartners):
     """The same partners with the labels of their neighbours."""
 
-    def draw(self, key, number):
-        partners = super().draw(key, number)
+    def draw(self, key, games):
+        partners = super().draw(key, games)
         return partners._replace(labels=jnp.roll(partners.labels, 1, axis=0))
 
 
 def test_no_label_reaches_an_agent_in_execution(monkeypatch):
     """With false labels the agents that execute play the very same episodes; only who is told the truth is misled."""
     learners = [learner(TINY) for learner in LEARNERS.values()]
-    networks = Networks(*(learner.networks(learner.start(jax.random.key(n))) for n, learner in enumerate(learners)))
+    starts = [learner.start(jax.random.key(n), jnp.float32(0.03)) for n, learner in enumerate(learners)]
+    networks = Networks(*(learner.networks(start) for learner, start in zip(learners, starts, strict=True)))
     networks = jax.tree.map(lambda leaf: 30 * leaf, networks)  # untrained, but with strong opinions
     score = lambda: scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
     truly = score()

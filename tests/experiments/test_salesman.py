@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from coadapt import catalogue
+from coadapt.agents.relational import RelationalBelief, RelationalLSTM, RelationalPolicy
 from coadapt.encounters import meet, play
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, FAST, PAPER
-from coadapt.experiments.salesman import training as co_op
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
 from coadapt.experiments.salesman.scores import LABEL_SOURCES, seats_of
@@ -22,6 +22,7 @@ from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.experiments.stages import key_for
 from coadapt.experiments.working import Manner, Worker
 from coadapt.games.salesman import Salesman
+from coadapt.learning.ppo import PPOInfo
 from tests.experiments.small_salesman import SMALL
 
 
@@ -68,7 +69,7 @@ def test_it_writes_what_it_promises(run):
     partners = {f"agents/partners/100-{kind}" for kind in KINDS}
     trained_with = {f"agents/training-partners/{seed}-{kind}" for seed in (0, 3) for kind in KINDS}
     files = {f"{name}.{end}" for name in agents | partners | trained_with for end in ("json", "safetensors")}
-    assert written == {"summary.json", "provenance.json", "table.md"} | figures | files
+    assert written == {"summary.json", "provenance.json", "table.md", "times.md"} | figures | files
 
 
 def test_a_saved_agent_plays_as_it_did_when_it_was_trained(run, summary):
@@ -89,11 +90,11 @@ def test_in_execution_nobody_but_the_controls_is_told_anything():
     world = SMALL.world
     sizes = world.relation_sizes(SMALL.policy)
     made = {
-        "policy": co_op.RelationalPolicy(jax.random.key(0), sizes, 3, 4),
-        "predictor": co_op.RelationalBelief(jax.random.key(1), sizes, 4, (4,), 3),
-        "label_blind": co_op.RelationalPolicy(jax.random.key(2), sizes, 3, 4),
-        "lstm": co_op.RelationalLSTM(jax.random.key(3), sizes, 4, 4),
-        "lstm_matched": co_op.RelationalLSTM(jax.random.key(4), sizes, 4, 4),
+        "policy": RelationalPolicy(jax.random.key(0), sizes, 3, 4),
+        "predictor": RelationalBelief(jax.random.key(1), sizes, 4, (4,), 3),
+        "label_blind": RelationalPolicy(jax.random.key(2), sizes, 3, 4),
+        "lstm": RelationalLSTM(jax.random.key(3), sizes, 4, 4),
+        "lstm_matched": RelationalLSTM(jax.random.key(4), sizes, 4, 4),
     }
     seats = seats_of(jax.random.key(5), SMALL, made.__getitem__, labels)
     observation = world.game.observe(world.game.reset(jax.random.key(6)), 0)
@@ -127,7 +128,7 @@ def test_the_intermediate_is_kept_the_first_time_it_comes_by(monkeypatch):
         network = jax.tree.map(lambda leaf: leaf + 1, state.policy.network)
         after = state._replace(iteration=state.iteration + 1, policy=state.policy._replace(network=network))
         seen = {"length": jnp.float32(next(lengths)), "finished": jnp.float32(1)}
-        return after, co_op.ppo.PPOInfo(*[jnp.float32(0)] * 8, seen)
+        return after, PPOInfo(**dict.fromkeys(PPOInfo._fields[:-1], jnp.float32(0)), seen=seen)
 
     monkeypatch.setattr("coadapt.experiments.salesman.clones.selfplay.iterate", iterate)
     learner = clones(SMALL.world, SMALL.clones, (5.0, 7.0))
@@ -164,7 +165,7 @@ def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(run, tmp_path, 
             break
         except Killed:
             deaths += 1
-    assert deaths == len(EXPERIMENT.stages(SMALL)) == 17
+    assert deaths == len(EXPERIMENT.stages(SMALL)) == 15
     for file in ("results/summary.json", "results/table.md", "results/agents/behaviour-conditioned/3.safetensors"):
         assert (again.folder / file).read_bytes() == (run.folder / file).read_bytes()
     for metrics in (run.folder / "metrics").iterdir():

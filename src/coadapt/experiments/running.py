@@ -56,7 +56,7 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
             with worker.tracking():
                 outcomes = worker.make_all(plan(experiment, config, run.origins))
             report = experiment.report(config, outcomes, make_folder(run.results))
-            worker.finish(report)
+            report = worker.finish(report)
         except BaseException as why:
             worker.remember(why)
             raise

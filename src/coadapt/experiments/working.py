@@ -5,6 +5,7 @@ the disk. So a run can be stopped, killed or cut off from its disk at any moment
 checkpoint and ends with the same bits as if nothing had happened.
 """
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
+from coadapt.evaluation.tables import Table
 from coadapt.experiments.planning import Planned, Report
 from coadapt.experiments.stages import Inputs, Stage
 from coadapt.interruption import Interrupted, Interruption
@@ -23,7 +25,7 @@ from coadapt.progress import Progress, Silent
 from coadapt.storage import runs
 from coadapt.storage.artefacts import Artefact
 from coadapt.storage.checkpoints import Checkpoint, Standing
-from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json
+from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json, write_text
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal
 from coadapt.storage.provenance import commit, now
@@ -265,14 +267,17 @@ class Worker:
     def _place(self) -> dict[str, Any]:
         return {"stage": self.stage, "progress": round((self.chunks_before + self.done) / self.all_chunks, 4)}
 
-    def finish(self, report: Report) -> None:
-        """The run is done; what it cost to lose nothing is told."""
+    def finish(self, report: Report) -> Report:
+        """The run is done; how long everything took is told, and what it cost to lose nothing."""
         working, storing = self.seconds["working"], self.seconds["storing"]
         if working:
             self.report(f"Storing took {storing:.2f} s beside {working:.1f} s of work: {storing / working:.2%}.")
+        times = time_table({stage: making["seconds"] or 0.0 for stage, making in self.makings.items()})
+        write_text(self.run.results / "times.md", times.markdown())
         write_json(self.run.results / "provenance.json", plain(self.run.provenance | {"stages": self.makings}))
         self.run.set_state("finished", progress=1.0, headline=plain(report.headline))
         self.run.log("finished")
+        return report._replace(tables=[*report.tables, times])
 
     def remember(self, why: BaseException) -> None:
         """What has stopped the run, for whoever looks at it later."""
@@ -280,6 +285,16 @@ class Worker:
         note = str(why) or type(why).__name__
         self.run.log(f"{self.stage}: {state}: {note}")
         self.run.set_state(state, **self._place(), note=note)
+
+
+def time_table(seconds: dict[str, float]) -> Table:
+    """How long the stages took; those that differ only by a number at the end of their name stand together."""
+    families: dict[str, list[float]] = {}
+    for stage, taken in seconds.items():
+        families.setdefault(re.sub(r"_\d+$", "", stage), []).append(taken)
+    rows = [[name, f"{len(each)}", f"{np.mean(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()]
+    rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
+    return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)
 
 
 def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> dict[str, Any]:

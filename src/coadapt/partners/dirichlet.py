@@ -34,13 +34,13 @@ class DirichletPartners(NamedTuple):
         """What is known of a partner before it has acted."""
         return self.concentration / jnp.sum(self.concentration)
 
-    def draw(self, key: Key, number: int) -> Partners:
+    def draw(self, key: Key, games: int) -> Partners:
         # A Dirichlet draw is gamma draws divided by their sum. With small concentrations most gamma draws are too small
         # for a float (e^-1000 is nothing unusual), so both stay logarithms until the division is done.
         logits = jax.nn.log_softmax(
-            log_gamma(key, jnp.broadcast_to(self.concentration, (number, self.concentration.size)))
+            log_gamma(key, jnp.broadcast_to(self.concentration, (games, self.concentration.size)))
         )
-        return Partners(Stationary(logits), jnp.exp(logits), jnp.arange(number))
+        return Partners(Stationary(logits), jnp.exp(logits), jnp.arange(games))
 
 
 def log_gamma(key: Key, concentration: Float[Array, "*shape"]) -> Float[Array, "*shape"]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coadapt.configs.data import plain
 from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.salesman.baseline import lstm_cloning_of
 from coadapt.experiments.salesman.clones import Clones, cloning_of, networks_of, stage_name
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.report import (
@@ -53,12 +54,18 @@ def _of_clone(config: SalesmanConfig, seed: int) -> list[Stage]:
 
 def _of_seed(config: SalesmanConfig, seed: int) -> list[Stage]:
     """All methods are trained, tried with the partners they trained with, and then with those they never met."""
-    made = [training_of(training, config, seed) for training in config.trainings]
+    made = [_training_of(training, config, seed) for training in config.trainings]
     if "behaviour_conditioned" in config.methods:
         made.append(rehearsal_of(config, seed))
     if config.references:
         made += [evaluation_of(mode, config, seed) for mode in MODES]
     return made
+
+
+def _training_of(training: str, config: SalesmanConfig, seed: int) -> Stage:
+    if training == "lstm_clones":
+        return lstm_cloning_of(seed, config.world, config.lstm_clones, config.curve_points)
+    return training_of(training, config, seed)
 
 
 def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:

@@ -11,9 +11,10 @@ from coadapt.agents.behaviour_conditioned import FEEDS
 from coadapt.arrays import Array, Count, Float, Key
 from coadapt.encounters import Moment, play_with_each
 from coadapt.evaluation.episodes import BeliefScores, EpisodeScores, belief_scores, episode_scores
+from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import Clones, networks_of, partners_from, stage_name, told_nothing
 from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
-from coadapt.experiments.salesman.training import finding_out, told_by, told_the_truth
+from coadapt.experiments.salesman.training import told_by, told_the_truth
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import Salesman

@@ -13,27 +13,26 @@ import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
 from coadapt.agents.beliefs import Fixed
-from coadapt.agents.relational import RelationalBelief, RelationalCritic, RelationalLSTM, RelationalPolicy, ready
+from coadapt.agents.relational import RelationalBelief, RelationalPolicy, ready
 from coadapt.arrays import Array, Float, Key, Scalar
 from coadapt.encounters import Moment
 from coadapt.evaluation.episodes import episode_scores
+from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import (
     Clones,
     about_training,
-    look_at_all,
     networks_of,
     partners_from,
     stage_name,
     told_nothing,
 )
 from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.world import KINDS, NO_LABEL
+from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Learner, Stage, key_for, training_stage
-from coadapt.learning import ppo, selfplay, supervised
+from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import PPOConfig, PPOState
 from coadapt.learning.supervised import SupervisedState
 from coadapt.partners.population import Partners, Roster
-from coadapt.players import Player
 
 
 class Beginning(NamedTuple):
@@ -53,37 +52,10 @@ def told_by(belief: RelationalBelief, policy: RelationalPolicy, feed: str) -> Be
     return BehaviourConditioned(ready(belief), FEEDS[feed](ready(policy)))
 
 
-def finding_out(policy: RelationalLSTM, label: Any = None) -> Player:
-    """The baseline, whom no one tells anything."""
-    del label
-    return ready(policy)
-
-
 def look_at_kinds(moments: Moment, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
     """How long the episodes are with partners of each kind."""
     length = episode_scores(moments).length
     return {f"length_{kind}": jnp.average(length, weights=labels[:, k]) for k, kind in enumerate(KINDS)}
-
-
-def lstm_clones(config: SalesmanConfig) -> Learner:
-    """The baseline with copies of itself."""
-    world, training = config.world, config.lstm_clones
-
-    def start(key: Key, condition: Any) -> PPOState:
-        del condition
-        for_policy, for_critic, for_training = jax.random.split(key, 3)
-        sizes = world.relation_sizes(training)
-        policy = RelationalLSTM(for_policy, sizes, world.sizes.lstm_units, world.game.num_actions[0])
-        return ppo.start(for_training, policy, RelationalCritic(for_critic, sizes, len(KINDS)))
-
-    def chunk(state: PPOState, condition: Any, iterations: int):
-        del condition
-        return selfplay.train_chunk(
-            state, world.training_game, finding_out, NO_LABEL, training, iterations, look_at_all
-        )
-
-    both = lambda state: (state.policy.network, state.critic.network)
-    return Learner(start, chunk, both, training.iterations, training.steps_per_iteration)
 
 
 def with_partners(training: PPOConfig, config: SalesmanConfig, as_player: ppo.AsPlayer) -> Learner:
@@ -124,7 +96,6 @@ LEARNERS: dict[str, Callable[[SalesmanConfig], Learner]] = {
     "predictor": predictor,
     # The control: the same policy in the same training, told nothing. Its critic knows as much as that of the others.
     "label_blind": lambda config: with_partners(config.label_blind, config, told_nothing),
-    "lstm_clones": lstm_clones,
     "lstm": lambda config: with_partners(config.lstm, config, finding_out),
     "lstm_matched": lambda config: with_partners(config.lstm_matched, config, finding_out),
 }
@@ -157,15 +128,11 @@ def training_of(training: str, config: SalesmanConfig, seed: int) -> Stage:
 
 
 def _needs(training: str, config: SalesmanConfig, seed: int) -> tuple[str, ...]:
-    if training not in STARTS:
-        return ()
     population = [stage_name("clones", clone) for clone in config.population_of(seed)]
     return tuple(dict.fromkeys((stage_name(STARTS[training], seed), *population)))
 
 
-def _beginning(training: str, config: SalesmanConfig, seed: int, inputs: Inputs) -> Beginning | tuple[()]:
-    if training not in STARTS:
-        return ()
+def _beginning(training: str, config: SalesmanConfig, seed: int, inputs: Inputs) -> Beginning:
     partners = partners_from([networks_of(inputs, "clones", clone) for clone in config.population_of(seed)])
     before = networks_of(inputs, STARTS[training], seed)
     return Beginning((before.skilled, before.critic) if isinstance(before, Clones) else before, partners)

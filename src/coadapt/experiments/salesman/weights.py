@@ -12,8 +12,9 @@ import jax
 from coadapt.agents.behaviour_conditioned import FEEDS
 from coadapt.agents.relational import RelationalBelief, RelationalLSTM, RelationalPolicy, RelationSizes
 from coadapt.configs.data import plain, read_config
+from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import told_nothing
-from coadapt.experiments.salesman.training import finding_out, told_by
+from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS, VIEWS, World
 from coadapt.players import Player
 from coadapt.storage import trees
