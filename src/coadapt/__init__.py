@@ -4,18 +4,27 @@ A small recurrent network watches the partner and infers what kind it is; a memo
 """
 
 from coadapt.agents.bayes import BestAction, bayes_optimal
-from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
+from coadapt.agents.behaviour_conditioned import (
+    BehaviourConditioned,
+    ConditionedCritic,
+    ConditionedPolicy,
+    OnTheLikeliest,
+)
 from coadapt.agents.beliefs import DirichletPosterior, Fixed, LearnedBelief, Recorded
 from coadapt.agents.rl2 import RL2, RL2Critic
+from coadapt.catalogue import load, published
 from coadapt.encounters import Meeting, Moment, meet, play
 from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
+from coadapt.evaluation.returns import mean_returns
 from coadapt.games.game import MAIN, PARTNER, Game, Outcome
 from coadapt.games.matrix import MatrixGame
+from coadapt.games.salesman import Salesman
 from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
-from coadapt.partners.population import Partners, Population
+from coadapt.partners.mixed import Cast, OneOf, roster_of
+from coadapt.partners.population import Partners, Population, Roster
 from coadapt.players import Belief, Critic, Decision, Player, Policy
 
 __version__ = "0.1.0"
@@ -27,6 +36,7 @@ __all__ = [
     "BehaviourConditioned",
     "Belief",
     "BestAction",
+    "Cast",
     "ConditionedCritic",
     "ConditionedPolicy",
     "Critic",
@@ -39,6 +49,8 @@ __all__ = [
     "MatrixGame",
     "Meeting",
     "Moment",
+    "OnTheLikeliest",
+    "OneOf",
     "Outcome",
     "PPOConfig",
     "Partners",
@@ -47,14 +59,20 @@ __all__ = [
     "Population",
     "RL2Critic",
     "Recorded",
+    "Roster",
+    "Salesman",
     "Stationary",
     "SupervisedConfig",
     "bayes_optimal",
+    "load",
+    "mean_returns",
     "meet",
     "play",
     "play_episodes",
     "play_told_episodes",
     "ppo",
+    "published",
+    "roster_of",
     "step_scores",
     "supervised",
 ]

@@ -64,12 +64,14 @@ def test_every_partner_is_measured_and_labelled(summary):
 
 def test_it_writes_what_it_promises(run):
     written = {path.relative_to(run.results).as_posix() for path in run.results.rglob("*.*")}
-    figures = {f"{name}.{ending}" for name in ("learning", "adaptation") for ending in ("png", "svg")}
+    drawn = ("learning", "adaptation", *(f"episode_{kind}" for kind in KINDS))
+    figures = {f"{name}.{ending}" for name in drawn for ending in ("png", "svg")}
     agents = {f"agents/{method}/3" for method in ("behaviour-conditioned", "label-blind", "lstm")}
     partners = {f"agents/partners/100-{kind}" for kind in KINDS}
     trained_with = {f"agents/training-partners/{seed}-{kind}" for seed in (0, 3) for kind in KINDS}
     files = {f"{name}.{end}" for name in agents | partners | trained_with for end in ("json", "safetensors")}
-    assert written == {"summary.json", "provenance.json", "table.md", "times.md"} | figures | files
+    texts = {"summary.json", "provenance.json", "table.md", "times.md", "agents/README.md"}
+    assert written == texts | figures | files
 
 
 def test_a_saved_agent_plays_as_it_did_when_it_was_trained(run, summary):
@@ -128,7 +130,7 @@ def test_the_intermediate_is_kept_the_first_time_it_comes_by(monkeypatch):
         network = jax.tree.map(lambda leaf: leaf + 1, state.policy.network)
         after = state._replace(iteration=state.iteration + 1, policy=state.policy._replace(network=network))
         seen = {"length": jnp.float32(next(lengths)), "finished": jnp.float32(1)}
-        return after, PPOInfo(**dict.fromkeys(PPOInfo._fields[:-1], jnp.float32(0)), seen=seen)
+        return after, PPOInfo._make([*[jnp.float32(0)] * 8, seen])
 
     monkeypatch.setattr("coadapt.experiments.salesman.clones.selfplay.iterate", iterate)
     learner = clones(SMALL.world, SMALL.clones, (5.0, 7.0))

@@ -289,6 +289,35 @@ def budget_table(results: Results) -> Table:
     )
 
 
+def model_card(results: Results) -> str:
+    """What somebody should know who takes the weights."""
+    config = results.config
+    shown = [score_table(results, results.mode)] if results.cells else []
+    parts = [
+        CARD.format(feed=config.feed, mode=results.mode),
+        *(t.markdown() for t in (*shown, partner_table(results))),
+    ]
+    return "\n".join(parts)
+
+
+CARD = """# Agents and partners of the travelling-salesman gridworld
+
+Weights of small networks (relation networks, some with an LSTM) for a cooperative game of two on a grid, trained from
+nothing by `coadapt reproduce salesman`. Each file has a manifest beside it: the configuration, the seed, the commit and
+what was measured.
+
+- `behaviour-conditioned/SEED`: a policy and a skill predictor, without value networks. The policy is fed the
+  predictor's {feed}; the headline is with actions by `{mode}`.
+- `lstm/SEED` and `label-blind/SEED`: the baseline and the control.
+- `partners/SEED-KIND`: the reference partners, which no agent was trained with.
+
+**For** research on cooperation with unknown partners: as baselines, as partners, as opponents of your own methods.
+**Not for** any decision about people: the partners are networks, and nothing was measured with human ones.
+**Limits:** one grid size, one number of subgoals, three kinds of partners that all come from self-play. All agents
+trained with clones of the same five seeds.
+"""
+
+
 def draw_learning(results: Results) -> dict[str, bytes]:
     """The length of episodes against training: clones with themselves, then each method with partners of each kind."""
     clones = [

@@ -7,9 +7,10 @@ import jax
 import numpy as np
 
 from coadapt.configs.data import plain
+from coadapt.evaluation.pictures import episode_strip, record_episode
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.baseline import lstm_cloning_of
-from coadapt.experiments.salesman.clones import Clones, cloning_of, networks_of, stage_name
+from coadapt.experiments.salesman.clones import Clones, cloning_of, networks_of, stage_name, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.report import (
     Partner,
@@ -18,6 +19,7 @@ from coadapt.experiments.salesman.report import (
     draw_adaptation,
     draw_learning,
     headline,
+    model_card,
     summary,
     tables,
 )
@@ -30,10 +32,10 @@ from coadapt.experiments.salesman.scores import (
     rehearsal_of,
     self_play_of,
 )
-from coadapt.experiments.salesman.training import training_of
+from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import Saved, save
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.stages import Inputs, Stage, key_for
 from coadapt.storage.files import make_folder, write_bytes, write_json, write_text
 from coadapt.storage.provenance import commit
 
@@ -74,10 +76,13 @@ def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
     write_results(results, folder)
     for ending, picture in draw_learning(results).items():
         write_bytes(folder / f"learning.{ending}", picture)
+    for name, picture in episodes_to_see(config, outcomes).items():
+        write_bytes(folder / name, picture)
     agents = make_folder(folder / "agents")
     for name, saved in agents_of(results, outcomes).items():
         make_folder((agents / name).parent)
         save(agents / name, saved)
+    write_text(agents / "README.md", model_card(results))
     closing = f"The trained agents and partners are in {agents}; see them play with: coadapt watch"
     return Report(tables(results), headline(results), closing)
 
@@ -89,6 +94,20 @@ def write_results(results: Results, folder: Path) -> None:
     if results.beliefs:
         for ending, picture in draw_adaptation(results).items():
             write_bytes(folder / f"adaptation.{ending}", picture)
+
+
+def episodes_to_see(config: SalesmanConfig, outcomes: Inputs) -> dict[str, bytes]:
+    """An episode of the first seed's agent with a partner of each kind: strips of some moments, by file name."""
+    if "behaviour_conditioned" not in config.methods:
+        return {}
+    seed, clone = config.seeds[0], (*config.references, *config.population_of(config.seeds[0]))[0]
+    agent = told_by(networks_of(outcomes, "predictor", seed), networks_of(outcomes, "policy", seed), config.feed)
+    pictures: dict[str, bytes] = {}
+    for kind in KINDS:
+        players = agent, told_nothing(getattr(networks_of(outcomes, "clones", clone), kind))
+        episode = record_episode(key_for(seed, "episode"), config.world.game, players, label_names=KINDS, truth=kind)
+        pictures |= {f"episode_{kind}.{ending}": data for ending, data in episode_strip(episode).items()}
+    return pictures
 
 
 EXPERIMENT = Experiment("salesman", SalesmanConfig, stages, report)

@@ -1,0 +1,62 @@
+"""Partners of different classes in one roster: whoever brings scripted partners lists them by kind."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.arrays import Count, Key
+from coadapt.partners.population import Partners, Roster
+from coadapt.players import Decision, Player
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True, eq=False)  # players may hold arrays, which cannot be compared: a cast is equal to itself alone
+class Cast:
+    """Players of any class, side by side. To JAX they are one constant, so they need not be trees of arrays."""
+
+    players: tuple[Player, ...]
+
+
+class OneOf(NamedTuple):
+    """One player of a cast, chosen by its number there: several that differ in nothing else can be vmapped over.
+
+    The whole cast decides at every step, each with a memory of its own, and the chosen one's word counts. So this is
+    for scripted players. Networks of one shape are better stacked: then each does only its own work.
+    """
+
+    cast: Cast
+    chosen: Count
+
+    def start(self, key: Key) -> tuple[Any, ...]:
+        keys = jax.random.split(key, len(self.cast.players))
+        return tuple(player.start(own) for player, own in zip(self.cast.players, keys, strict=True))
+
+    def decide(self, observation: Any, memory: tuple[Any, ...]) -> Decision:
+        decisions = [player.decide(observation, own) for player, own in zip(self.cast.players, memory, strict=True)]
+        _check_same_actions(self.cast, decisions)
+        logits = jnp.stack([decision.logits for decision in decisions])
+        return Decision(logits[self.chosen], tuple(decision.memory for decision in decisions), {})
+
+
+def _check_same_actions(cast: Cast, decisions: Sequence[Decision]) -> None:
+    sizes = [decision.logits.size for decision in decisions]
+    if len(set(sizes)) > 1:
+        each = (f"{size} ({type(player).__name__})" for player, size in zip(cast.players, sizes, strict=True))
+        raise ValueError(f"all players of a roster must have the same number of actions, not {', '.join(each)}")
+
+
+def roster_of(kinds: Mapping[str, Sequence[Player]]) -> Roster:
+    """A roster of players listed by kind; a partner's label is its kind, one-hot in the order of the mapping."""
+    if not kinds:
+        raise ValueError("a roster needs at least one kind of partner")
+    for kind, players in kinds.items():
+        if not players:
+            raise ValueError(f"nobody is of kind {kind!r}: list at least one player")
+    cast = Cast(tuple(player for players in kinds.values() for player in players))
+    ids = jnp.arange(len(cast.players))
+    labels = np.repeat(np.eye(len(kinds), dtype=np.float32), [len(players) for players in kinds.values()], axis=0)
+    return Roster(Partners(OneOf(cast, ids), jnp.array(labels), ids))
