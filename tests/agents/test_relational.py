@@ -58,11 +58,11 @@ def test_who_sits_where_matters(key, observations):
     assert not np.allclose(value(observations), value(swapped))
 
 
-@pytest.mark.parametrize("make", [RelationalLSTM, RelationalBelief])
-def test_what_was_perceived_before_stands_for_the_observation(key, observations, make):
+@pytest.mark.parametrize("infers", [True, False], ids=["belief", "policy"])
+def test_what_was_perceived_before_stands_for_the_observation(key, observations, infers):
     """Along a trajectory all is looked at first and then remembered in turn, with the same result."""
-    mind = make(key, SIZES, 8, 4) if make is RelationalLSTM else make(key, SIZES, 8, (8,), 3)
-    go_on = mind.decide if make is RelationalLSTM else mind.update
+    belief, policy = RelationalBelief(key, SIZES, 8, (8,), 3), RelationalLSTM(key, SIZES, 8, 4)
+    mind, go_on = (belief, belief.update) if infers else (policy, policy.decide)
     observation = jax.tree.map(lambda leaf: leaf[0], observations)
     memory = (jnp.full(8, 0.3), jnp.full(8, -0.2))
     for at_once, looked_before in zip(

@@ -93,8 +93,8 @@ class RememberTheCue(Probe):
 class Nobody:
     """A population of partners that have one action and no label."""
 
-    def draw(self, key, number):
-        return Partners(Stationary(jnp.zeros((number, 1))), jnp.zeros((number, 0)), jnp.arange(number))
+    def draw(self, key, games):
+        return Partners(Stationary(jnp.zeros((games, 1))), jnp.zeros((games, 0)), jnp.arange(games))
 
 
 class Reactive(eqx.Module):

@@ -59,7 +59,7 @@ def _wait(patience: int):
 
 
 def walker(stride: float, iterations: int, patience: int) -> Learner:
-    def start(key):
+    def start(key, home):
         return Walk(key, jnp.float32(0), {"steps": jnp.int32(0), "longest": jnp.float32(0)})
 
     def chunk(walk: Walk, home: Any, iterations: int):
