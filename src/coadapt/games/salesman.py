@@ -76,8 +76,8 @@ class Salesman:
 
     def reset(self, key: Key) -> SalesmanState:
         """Everything on a cell of its own, each placement as likely as any other."""
-        cells = jax.random.choice(key, self.size**2, (self.subgoals + 3,), replace=False)
-        places = jnp.stack([cells // self.size, cells % self.size], axis=-1).astype(jnp.int32)
+        cells = distinct(key, self.size**2, self.subgoals + 3)
+        places = jnp.stack([cells // self.size, cells % self.size], axis=-1)
         return SalesmanState(
             step=jnp.int32(0),
             agents=places[:2],
@@ -98,6 +98,28 @@ class Salesman:
     def observe(self, state: SalesmanState, seat: int) -> SalesmanObservation:
         own, other = (0, 1) if seat == MAIN else (1, 0)
         return SalesmanObservation(state.agents[own], state.agents[other], state.subgoals, state.goal, state.collected)
+
+
+def distinct(key: Key, below: int, number: int) -> Int[Array, "number"]:
+    """So many different numbers below a limit, any choice and order of them as likely as any other.
+
+    Each is drawn by its rank among those still free; counting past the taken ones, from the lowest up, turns the rank
+    into the number. A shuffle of all would take a hundred times as long, and every step of play may need a new game.
+    """
+    ranks = jax.random.randint(key, (number,), 0, below - jnp.arange(number))
+    drawn: list[Count] = []
+    taken: list[Count] = []  # the same in ascending order
+    for n in range(number):
+        one = ranks[n]
+        for other in taken:
+            one = one + (one >= other).astype(jnp.int32)
+        drawn.append(one)
+        rising, largest = [], one
+        for other in taken:
+            rising.append(jnp.minimum(other, largest))
+            largest = jnp.maximum(other, largest)
+        taken = [*rising, largest]
+    return jnp.stack(drawn)
 
 
 def _anyone_on(agents: Int[Array, "2 2"], cells: Int[Array, "cells 2"]) -> Bool[Array, "cells"]:

@@ -21,7 +21,7 @@ PAPER = SalesmanConfig(
 )
 
 _SELF_PLAY = PPOConfig(
-    iterations=300,
+    iterations=200,
     games=320,
     steps=50,
     epochs=3,
