@@ -22,5 +22,6 @@ SMALL = replace(
     intermediate_length=(5.0, 7.0),
     curve_points=2,
     episodes=60,
+    rehearsal_episodes=40,
     batch=20,
 )

@@ -114,7 +114,9 @@ def reproduce_salesman(
     preset: Preset = "fast",
     config: ConfigFile = None,
     seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
-    episodes: Annotated[int | None, arg(help="Of every method with every partner. The preset's: 20,000.")] = None,
+    episodes: Annotated[
+        int | None, arg(help="Of every method with every reference partner. Usually 20,000; shipped 4,000.")
+    ] = None,
     settings: Settings = (),
     run: Annotated[Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman.")] = None,
     fresh: Fresh = False,

@@ -37,14 +37,16 @@ class SalesmanConfig:
     companions: tuple[int, ...] = (0, 1, 2, 3, 4)  # whose clones are training partners, beside a seed's own
     references: tuple[int, ...] = (100, 101, 102)  # whose clones nobody trains with, and all are tried with
     curve_points: int = 10  # how often learning is looked at
-    episodes: int = 20_000  # of a method with a partner, in the end
+    episodes: int = 20_000  # of a method with a reference partner, in the end
+    rehearsal_episodes: int = 4_000  # of an agent with a partner it trained with, in each way to act on a belief
     batch: int = 1_000  # of these at a time
 
     def __post_init__(self):
-        for name in ("curve_points", "episodes", "batch"):
+        for name in ("curve_points", "episodes", "rehearsal_episodes", "batch"):
             whole(name, getattr(self, name))
-        if self.episodes % self.batch:
-            raise ValueError(f"episodes ({self.episodes}) must be a multiple of batch ({self.batch})")
+        for name in ("episodes", "rehearsal_episodes"):
+            if getattr(self, name) % self.batch:
+                raise ValueError(f"{name} ({getattr(self, name)}) must be a multiple of batch ({self.batch})")
         one_of("feed", self.feed, FEEDS)
         for name in ("seeds", "methods"):
             distinct(name, getattr(self, name))

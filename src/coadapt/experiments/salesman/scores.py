@@ -143,10 +143,9 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
 
     clones = (stage_name("clones", clone) for clone in config.population_of(seed))
     needs = (stage_name("policy", seed), stage_name("predictor", seed), *clones)
-    settings = _settings(config, seed) | {"population": config.population_of(seed)}
-    return measuring_stage(
-        stage_name("rehearsal", seed), __name__, settings, measure, _parts(config), needs, **_display(seed)
-    )
+    settings = _settings(config, seed) | {"episodes": config.rehearsal_episodes}
+    parts, name = config.rehearsal_episodes // config.batch, stage_name("rehearsal", seed)
+    return measuring_stage(name, __name__, settings, measure, parts, needs, **_display(seed))
 
 
 def self_play_of(config: SalesmanConfig, seed: int) -> Stage:

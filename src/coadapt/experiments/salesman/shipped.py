@@ -30,7 +30,7 @@ class ShippedConfig:
     """Whom to let play, and how often."""
 
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    episodes: int = 20_000  # of a method with a partner
+    episodes: int = 4_000  # of a method with a partner
     batch: int = 1_000  # of these at a time
 
     def __post_init__(self):
