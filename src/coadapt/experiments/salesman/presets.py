@@ -35,7 +35,7 @@ _CO_OP = replace(_SELF_PLAY, iterations=300, games=600)
 FAST = SalesmanConfig(
     clones=_SELF_PLAY,
     policy=_CO_OP,
-    predictor=SupervisedConfig(iterations=1_000, games=300, steps=50, learning_rate=1e-3),
+    predictor=SupervisedConfig(iterations=300, games=300, steps=50, minibatches=4, learning_rate=2e-3),
     lstm_clones=_SELF_PLAY,
     lstm=_CO_OP,
 )
