@@ -1,5 +1,6 @@
 """An experiment, and the plan of carrying it out: what each stage's outcome is called and looks like."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +48,26 @@ def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[P
     stages = experiment.stages(config)
     names = artefact_names(experiment, stages, origins)
     for stage in stages:
-        state = jax.eval_shape(stage.begin, {need: planned[need].outcome for need in stage.needs})
-        planned[stage.name] = Planned(stage, names[stage.name], state, jax.eval_shape(stage.outcome, state))
+        shapes = _shapes(stage, {need: planned[need].outcome for need in stage.needs})
+        planned[stage.name] = Planned(stage, names[stage.name], *shapes)
     return list(planned.values())
+
+
+_known_shapes: dict[Any, tuple[Any, Any]] = {}
+
+
+def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
+    """Of a stage's state and of its outcome. To find them all of its code is traced, which takes a second.
+
+    Stages of one kind that differ in their seed alone have the same shapes, which are found once.
+    """
+    settings = {name: value for name, value in plain(stage.settings).items() if name != "seed"}
+    given = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(inputs)]
+    kind = repr((re.sub(r"_\d+$", "", stage.name), stage.code, settings, len(stage.replicates), given))
+    if kind not in _known_shapes:
+        state = jax.eval_shape(stage.begin, inputs)
+        _known_shapes[kind] = state, jax.eval_shape(stage.outcome, state)
+    return _known_shapes[kind]
 
 
 def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dict[str, str]) -> dict[str, str]:

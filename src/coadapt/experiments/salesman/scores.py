@@ -17,6 +17,7 @@ from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
 from coadapt.experiments.salesman.training import told_by, told_the_truth
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
+from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.players import Player
@@ -35,7 +36,7 @@ class Seat(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Means over the episodes with each partner, and the beliefs by step where there are any."""
+    """What came of the episodes with each partner, and of the beliefs by step where there are any."""
 
     episodes: EpisodeScores
     beliefs: BeliefScores | None
@@ -75,15 +76,19 @@ def play_all(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes:
 
 
 def scores_of(moments: Moment, labels: Float[Array, "episodes label"], partners: Partners) -> Scores:
-    """Means over the episodes with each partner; of beliefs, over those that last at each step."""
-    number = len(partners.ids)
-    mean = lambda values: jnp.mean(values.reshape(number, -1), axis=1)
-    episodes = EpisodeScores(*map(mean, episode_scores(moments)))
-    if "belief" not in moments.infos[0]:
+    """What episodes came to with each partner; of beliefs, sums over the episodes that last at each step."""
+    episodes = episode_means(moments, partners)
+    if "belief" not in moments.infos[MAIN]:
         return Scores(episodes, None)
     each = belief_scores(moments, labels)
-    sums = lambda values: jnp.sum((values * each.counted).reshape(number, -1, values.shape[-1]), axis=1)
+    sums = lambda values: jnp.sum((values * each.counted).reshape(len(partners.ids), -1, values.shape[-1]), axis=1)
     return Scores(episodes, BeliefScores(*map(sums, each)))
+
+
+def episode_means(moments: Moment, partners: Partners) -> EpisodeScores:
+    """Means over the episodes with each partner."""
+    mean = lambda values: jnp.mean(values.reshape(len(partners.ids), -1), axis=1)
+    return EpisodeScores(*map(mean, episode_scores(moments)))
 
 
 Find = Callable[[Inputs, str, int], Any]

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.evaluation.episodes import EpisodeScores
-from coadapt.experiments.salesman.scores import Cell, Seat, cells_of, play_all, scores_of
+from coadapt.experiments.salesman.scores import Cell, Seat, cells_of, episode_means, play_all
 from coadapt.experiments.salesman.weights import Saved
 from coadapt.partners.population import Partners
 
@@ -30,7 +30,7 @@ def try_out(
     @jax.jit
     def play(key, player, everyone) -> EpisodeScores:
         moments = play_all(key, agent.world.game, everyone, Seat(lambda _: player, told), batch, greedy)
-        return scores_of(moments, told, everyone).episodes
+        return episode_means(moments, everyone)
 
     parts = []
     for key in jax.random.split(jax.random.key(seed), episodes // batch):
