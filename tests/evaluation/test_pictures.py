@@ -76,7 +76,7 @@ class Wanderer(NamedTuple):
 
 @pytest.fixture(scope="module")
 def finished() -> Episode:
-    return record_episode(jax.random.key(0), GAME, (Seeker(), Seeker()), label_names=NAMES, truth="skilled")
+    return record_episode(jax.random.key(2), GAME, (Seeker(), Seeker()), label_names=NAMES, truth="skilled")
 
 
 def layout(agents, collected=(False, False), size=4):

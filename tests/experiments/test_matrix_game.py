@@ -137,7 +137,7 @@ def test_the_diagnostics_of_every_stage_are_kept(summary):
     of_ppo = {"reward", "value_loss", "entropy", "kl", "clip_fraction", "explained_variance"}
     of_ppo |= {"policy_gradient_norm", "critic_gradient_norm"}
     assert {name: set(values) for name, values in summary["diagnostics"].items()} == {
-        "predictor": {"loss", "gradient_norm"},
+        "predictor": {"loss", "accuracy", "gradient_norm"},
         "policy": of_ppo,
         "rl2": of_ppo,
     }

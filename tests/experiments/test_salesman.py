@@ -13,7 +13,7 @@ from coadapt import catalogue
 from coadapt.agents.relational import RelationalBelief, RelationalLSTM, RelationalPolicy
 from coadapt.encounters import meet, play
 from coadapt.experiments.running import carry_out
-from coadapt.experiments.salesman import EXPERIMENT, FAST, PAPER
+from coadapt.experiments.salesman import EXPERIMENT, FAST, PAPER, shipped
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
 from coadapt.experiments.salesman.scores import LABEL_SOURCES, seats_of
@@ -224,3 +224,21 @@ def test_the_paper_preset_is_what_the_paper_states():
 def test_what_cannot_be_is_refused_with_a_sentence(change, complaint):
     with pytest.raises(ValueError, match=complaint):
         change()
+
+
+def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_path, monkeypatch):
+    """The same agents, partners and chances from files: the same numbers, but for what rounding does to a choice."""
+    monkeypatch.setattr(shipped, "FOLDER", run.results / "agents")
+    shipped._read.cache_clear()
+    config = shipped.ShippedConfig(episodes=60, batch=20)
+    assert config.seeds == (3,)
+    assert config.methods == ("behaviour_conditioned", "label_blind", "lstm")
+    made, _ = carry_out(shipped.EXPERIMENT, config, tmp_path / "run")
+    shipped._read.cache_clear()
+    again = json.loads((made.results / "summary.json").read_text())
+    place = lambda row: (row["method"], row["partner_id"], row["mode"])
+    before = {place(row): row["mean_return"] for row in summary["rows"]}
+    after = {place(row): row["mean_return"] for row in again["rows"]}
+    assert set(after) == {row for row in before if row[0] != "lstm_matched"}
+    assert all(abs(after[row] - before[row]) < 0.01 for row in after)
+    assert again["mode"] == summary["mode"]

@@ -1,6 +1,6 @@
 """The published agents once more with the published partners: what the package's weights are worth."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,25 +21,38 @@ from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage
 from coadapt.storage.trees import read_manifest
 
-METHODS = ("behaviour_conditioned", "label_blind", "lstm")
 FOLDER = PUBLISHED / GAME
+AGENTS = {"behaviour_conditioned": "behaviour-conditioned", "label_blind": "label-blind", "lstm": "lstm"}
+"""Where the agents of a method are, below the folder."""
+
+
+def published_seeds(method: str = "behaviour_conditioned") -> tuple[int, ...]:
+    """Of which seeds there are agents of a method."""
+    return tuple(sorted(int(file.stem) for file in (FOLDER / AGENTS[method]).glob("*.json")))
 
 
 @dataclass(frozen=True)
 class ShippedConfig:
     """Whom to let play, and how often."""
 
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    seeds: tuple[int, ...] = field(default_factory=published_seeds)
     episodes: int = 4_000  # of a method with a partner
     batch: int = 1_000  # of these at a time
 
     def __post_init__(self):
+        if not self.seeds:
+            raise ValueError("this package comes without agents; train some with: coadapt train salesman")
         distinct("seeds", self.seeds)
         each_whole("seeds", self.seeds, least=0)
         for name in ("episodes", "batch"):
             whole(name, getattr(self, name))
         if self.episodes % self.batch:
             raise ValueError(f"episodes ({self.episodes}) must be a multiple of batch ({self.batch})")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """All of which every seed was published."""
+        return tuple(method for method in AGENTS if set(self.seeds) <= set(published_seeds(method)))
 
 
 class Left(NamedTuple):
@@ -59,7 +72,7 @@ def as_trained(config: ShippedConfig) -> SalesmanConfig:
     """The configuration the published agents were trained with, for an evaluation of its own."""
     about, *_ = [_read(f"behaviour-conditioned/{seed}").about for seed in config.seeds]
     trained = read_config(SalesmanConfig, about["config"])
-    return replace(trained, seeds=config.seeds, methods=METHODS, episodes=config.episodes, batch=config.batch)
+    return replace(trained, seeds=config.seeds, methods=config.methods, episodes=config.episodes, batch=config.batch)
 
 
 def published(config: ShippedConfig) -> Stage:
@@ -78,7 +91,7 @@ def published(config: ShippedConfig) -> Stage:
 
 def _files(config: ShippedConfig) -> list[str]:
     """The names of all files an evaluation needs."""
-    agents = [f"{method.replace('_', '-')}/{seed}" for method in METHODS for seed in config.seeds]
+    agents = [f"{AGENTS[method]}/{seed}" for method in config.methods for seed in config.seeds]
     partners = [f"partners/{seed}-{kind}" for seed in as_trained(config).references for kind in KINDS]
     return [*agents, *partners]
 
@@ -88,13 +101,8 @@ def find(inputs: Inputs, training: str, seed: int) -> Any:
     networks = inputs["published"]
     if training == "clones":
         return Left(*(networks[f"partners/{seed}-{kind}"]["policy"] for kind in KINDS))
-    agent, part = {
-        "policy": ("behaviour-conditioned", "policy"),
-        "predictor": ("behaviour-conditioned", "belief"),
-        "label_blind": ("label-blind", "policy"),
-        "lstm": ("lstm", "policy"),
-    }[training]
-    return networks[f"{agent}/{seed}"][part]
+    method = "behaviour_conditioned" if training in ("policy", "predictor") else training
+    return networks[f"{AGENTS[method]}/{seed}"]["belief" if training == "predictor" else "policy"]
 
 
 def stages(config: ShippedConfig) -> list[Stage]:
