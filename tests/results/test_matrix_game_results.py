@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coadapt.configs.data import plain
+from coadapt.configs.data import read_config
 from coadapt.evaluation.statistics import over_seeds
-from coadapt.experiments.matrix_game import FAST, search
+from coadapt.experiments.matrix_game import FAST, MatrixGameConfig, search
 from coadapt.oracles.matrix import ceilings
 
 FOLDER = Path(__file__).parents[2] / "results" / "matrix_game"
@@ -22,7 +22,7 @@ def rewards(method, alpha, mode="sample"):
 
 
 def test_they_come_from_the_fast_preset_and_a_clean_commit():
-    assert json.loads((FOLDER / "config.json").read_text()) == plain(FAST)
+    assert read_config(MatrixGameConfig, json.loads((FOLDER / "config.json").read_text())) == FAST
     commit = json.loads((FOLDER / "provenance.json").read_text())["commit"]
     assert len(commit) == 40
 
