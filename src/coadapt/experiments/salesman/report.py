@@ -293,8 +293,10 @@ def model_card(results: Results) -> str:
     """What somebody should know who takes the weights."""
     config = results.config
     shown = [score_table(results, results.mode)] if results.cells else []
+    lines = {"lstm": "- `lstm/SEED`: the baseline.\n", "label_blind": "- `label-blind/SEED`: the control.\n"}
+    others = "".join(line for method, line in lines.items() if method in config.methods)
     parts = [
-        CARD.format(feed=config.feed, mode=results.mode),
+        CARD.format(feed=config.feed, mode=results.mode, others=others),
         *(t.markdown() for t in (*shown, partner_table(results))),
     ]
     return "\n".join(parts)
@@ -308,8 +310,7 @@ what was measured.
 
 - `behaviour-conditioned/SEED`: a policy and a skill predictor, without value networks. The policy is fed the
   predictor's {feed}; the headline is with actions by `{mode}`.
-- `lstm/SEED` and `label-blind/SEED`: the baseline and the control.
-- `partners/SEED-KIND`: the reference partners, which no agent was trained with.
+{others}- `partners/SEED-KIND`: the reference partners, which no agent was trained with.
 
 **For** research on cooperation with unknown partners: as baselines, as partners, as opponents of your own methods.
 **Not for** any decision about people: the partners are networks, and nothing was measured with human ones.
