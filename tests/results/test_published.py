@@ -1,0 +1,47 @@
+"""What comes with the package: it loads, it is light, and its manifests hold what the project asks of it."""
+
+import jax
+import numpy as np
+import pytest
+
+import coadapt
+from coadapt.catalogue import find
+from coadapt.experiments.salesman.weights import PUBLISHED
+
+PARTNERS = [name for name in coadapt.published() if "/partners/" in name]
+OURS = [name for name in coadapt.published() if "/behaviour-conditioned/" in name]
+
+
+def test_it_is_light():
+    sizes = [file.stat().st_size for file in PUBLISHED.rglob("*") if file.is_file()]
+    assert max(sizes) < 5e6
+    assert sum(sizes) < 15e6
+
+
+@pytest.mark.parametrize("name", coadapt.published())
+def test_it_plays(name):
+    game = coadapt.Salesman()
+    player = coadapt.load(name)
+    decision = player.decide(game.observe(game.reset(jax.random.key(0)), coadapt.MAIN), player.start(jax.random.key(1)))
+    assert decision.logits.shape == (4,)
+    assert np.isfinite(decision.logits).all()
+
+
+def test_reference_partners_are_three_of_each_kind_as_long_as_they_should_be():
+    measured = [find(name).about["measured"] for name in PARTNERS]
+    lengths = {
+        kind: [m["length"] for m in measured if m["kind"] == kind] for kind in ("novice", "intermediate", "skilled")
+    }
+    assert [len(each) for each in lengths.values()] == [3, 3, 3]
+    assert min(lengths["novice"]) > 49
+    assert all(30 <= length <= 36 for length in lengths["intermediate"])
+    assert max(lengths["skilled"]) < 16.9  # the paper's skilled agent with its own kind
+
+
+def test_the_agents_beat_the_papers_rows():
+    """Mean over seeds of the return with reference partners, on the agents' own predictions."""
+    measured = [find(name).about["measured"] for name in OURS]
+    mean = {kind: np.mean([m[f"return_{kind}"] for m in measured]) for kind in ("novice", "intermediate", "skilled")}
+    assert mean["skilled"] >= 0.100
+    assert mean["intermediate"] > 0.011
+    assert mean["novice"] >= -0.022
