@@ -33,7 +33,7 @@ def evaluate(
 ) -> None:
     """How an agent gets along with partners: length, return and share of finished episodes with each.
 
-    Example: coadapt evaluate salesman/lstm --partners salesman/partners/100-skilled --episodes 20000
+    Example: coadapt evaluate salesman/behaviour-conditioned/1 --partners salesman/partners/100-skilled --episodes 20000
     """
     from coadapt.catalogue import published
     from coadapt.configs.checks import whole

@@ -255,12 +255,10 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
     print(f"Everything is in {run.folder}. {report.closing}")
 
 
-MOST_SEEDS = 1_000
-
-
 def _counted(seeds: int | None) -> tuple[int, ...] | None:
     """So many seeds, counted from zero."""
     from coadapt.configs.checks import whole
+    from coadapt.experiments.matrix_game import MOST_SEEDS
 
     if seeds is None:
         return None

@@ -53,6 +53,11 @@ def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[P
     return list(planned.values())
 
 
+def family(stage: str) -> str:
+    """The name of a stage without its seed: those of one family do the same for different seeds."""
+    return re.sub(r"_\d+$", "", stage)
+
+
 _known_shapes: dict[Any, tuple[Any, Any]] = {}
 
 
@@ -63,7 +68,7 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
     """
     settings = {name: value for name, value in plain(stage.settings).items() if name != "seed"}
     given = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(inputs)]
-    kind = repr((re.sub(r"_\d+$", "", stage.name), stage.code, settings, len(stage.replicates), given))
+    kind = repr((family(stage.name), stage.code, settings, len(stage.replicates), given))
     if kind not in _known_shapes:
         state = jax.eval_shape(stage.begin, inputs)
         _known_shapes[kind] = state, jax.eval_shape(stage.outcome, state)

@@ -5,7 +5,6 @@ the disk. So a run can be stopped, killed or cut off from its disk at any moment
 checkpoint and ends with the same bits as if nothing had happened.
 """
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ import numpy as np
 
 from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
-from coadapt.experiments.planning import Planned, Report
+from coadapt.experiments.planning import Planned, Report, family
 from coadapt.experiments.stages import Inputs, Stage
 from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
@@ -291,7 +290,7 @@ def time_table(seconds: dict[str, float]) -> Table:
     """How long the stages took; those that differ only by a number at the end of their name stand together."""
     families: dict[str, list[float]] = {}
     for stage, taken in seconds.items():
-        families.setdefault(re.sub(r"_\d+$", "", stage), []).append(taken)
+        families.setdefault(family(stage), []).append(taken)
     rows = [[name, f"{len(each)}", f"{np.mean(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()]
     rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
     return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)

@@ -1,5 +1,6 @@
 """The salesman's experiment from beginning to end."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from coadapt.experiments.salesman.scores import (
     self_play_of,
 )
 from coadapt.experiments.salesman.training import told_by, training_of
-from coadapt.experiments.salesman.weights import Saved, save
+from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage, key_for
 from coadapt.storage.files import make_folder, write_bytes, write_json, write_text
@@ -182,9 +183,8 @@ def agents_of(results: Results, outcomes: Inputs) -> dict[str, Saved]:
     config = results.config
     found: dict[str, Saved] = {}
     for seed in config.seeds:
-        for method in ("behaviour_conditioned", "label_blind", "lstm"):
+        for method, agent in FAMILIES.items():
             if method in config.methods:
-                agent = method.replace("_", "-")
                 found[f"{agent}/{seed}"] = _saved(results, agent, seed, _networks(outcomes, method, seed), method)
     for partner in results.partners:
         policy = getattr(networks_of(outcomes, "clones", partner.seed), partner.kind)
@@ -212,4 +212,7 @@ def _saved(results: Results, agent: str, seed: int, networks: dict[str, Any], me
 
 
 def _about(config: SalesmanConfig, seed: int) -> dict[str, Any]:
-    return {"seed": seed, "config": config, "commit": commit()}
+    return {"seed": seed, "config": config, "commit": _commit()}
+
+
+_commit = cache(commit)  # asked once for all files

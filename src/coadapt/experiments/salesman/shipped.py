@@ -16,19 +16,17 @@ from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.report import Results, headline, tables
 from coadapt.experiments.salesman.reproduce import believed, evaluated, write_results
 from coadapt.experiments.salesman.scores import MODES, evaluation_of
-from coadapt.experiments.salesman.weights import GAME, PUBLISHED, Saved, read
+from coadapt.experiments.salesman.weights import FAMILIES, GAME, PUBLISHED, Saved, read
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage
 from coadapt.storage.trees import read_manifest
 
 FOLDER = PUBLISHED / GAME
-AGENTS = {"behaviour_conditioned": "behaviour-conditioned", "label_blind": "label-blind", "lstm": "lstm"}
-"""Where the agents of a method are, below the folder."""
 
 
 def published_seeds(method: str = "behaviour_conditioned") -> tuple[int, ...]:
     """Of which seeds there are agents of a method."""
-    return tuple(sorted(int(file.stem) for file in (FOLDER / AGENTS[method]).glob("*.json")))
+    return tuple(sorted(int(file.stem) for file in (FOLDER / FAMILIES[method]).glob("*.json")))
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class ShippedConfig:
     @property
     def methods(self) -> tuple[str, ...]:
         """All of which every seed was published."""
-        return tuple(method for method in AGENTS if set(self.seeds) <= set(published_seeds(method)))
+        return tuple(method for method in FAMILIES if set(self.seeds) <= set(published_seeds(method)))
 
 
 class Left(NamedTuple):
@@ -77,7 +75,7 @@ def as_trained(config: ShippedConfig) -> SalesmanConfig:
 
 def published(config: ShippedConfig) -> Stage:
     """The stage that does nothing but hand on what comes with the package."""
-    files = list(_files(config))
+    files = _files(config)
     return Stage(
         "published",
         stages_module.__name__,  # the files say it all: no code of ours changes what is in them
@@ -91,7 +89,7 @@ def published(config: ShippedConfig) -> Stage:
 
 def _files(config: ShippedConfig) -> list[str]:
     """The names of all files an evaluation needs."""
-    agents = [f"{AGENTS[method]}/{seed}" for method in config.methods for seed in config.seeds]
+    agents = [f"{FAMILIES[method]}/{seed}" for method in config.methods for seed in config.seeds]
     partners = [f"partners/{seed}-{kind}" for seed in as_trained(config).references for kind in KINDS]
     return [*agents, *partners]
 
@@ -102,7 +100,7 @@ def find(inputs: Inputs, training: str, seed: int) -> Any:
     if training == "clones":
         return Left(*(networks[f"partners/{seed}-{kind}"]["policy"] for kind in KINDS))
     method = "behaviour_conditioned" if training in ("policy", "predictor") else training
-    return networks[f"{AGENTS[method]}/{seed}"]["belief" if training == "predictor" else "policy"]
+    return networks[f"{FAMILIES[method]}/{seed}"]["belief" if training == "predictor" else "policy"]
 
 
 def stages(config: ShippedConfig) -> list[Stage]:

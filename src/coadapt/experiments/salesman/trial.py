@@ -26,6 +26,7 @@ def try_out(
     players = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(partner.player() for partner in partners))
     everyone = Partners(players, jnp.zeros((len(partners), 0)), jnp.arange(len(partners)))
     told = jnp.zeros((len(partners) * batch, 0))
+    ours = agent.player()
 
     @jax.jit
     def play(key, player, everyone) -> EpisodeScores:
@@ -34,7 +35,7 @@ def try_out(
 
     parts = []
     for key in jax.random.split(jax.random.key(seed), episodes // batch):
-        parts.append(jax.block_until_ready(play(key, agent.player(), everyone)))
+        parts.append(jax.block_until_ready(play(key, ours, everyone)))
         advance(batch)
     return cells_of(jax.tree.map(lambda *leaves: jnp.stack(leaves), *parts))
 

@@ -24,6 +24,9 @@ PUBLISHED = Path(__file__).parents[2] / "weights"
 """What comes with the package, a folder a game."""
 
 GAME = "salesman"
+FAMILIES = {"behaviour_conditioned": "behaviour-conditioned", "label_blind": "label-blind", "lstm": "lstm"}
+"""The methods whose agents become files, and what an agent of each is called; its folder has the same name."""
+
 MOST_ROWS = 200_000
 """Larger tables of pairs are not worked out for whoever just wants to play."""
 
