@@ -1,8 +1,13 @@
 import jax
 import jax.numpy as jnp
+import numpy as np
+import pytest
 
-from coadapt.evaluation.returns import mean_returns
+from coadapt.encounters import meet, play
+from coadapt.evaluation.episodes import episode_scores
+from coadapt.evaluation.returns import Means, mean_returns, play_in_a_row, play_with_all, pooled, side_by_side
 from coadapt.games.matrix import MatrixGame
+from coadapt.games.salesman import Salesman
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.population import Partners
 
@@ -10,6 +15,8 @@ CERTAINLY = 100.0
 GAME = MatrixGame(jnp.array([[1.0, 0.0], [0.0, 2.0]]), max_steps=3)
 PARTNERS = Partners(Stationary(CERTAINLY * jnp.eye(2)), jnp.eye(2), jnp.arange(2))
 """One always takes the first action, for which 1 can be had; the other the second, for which it is 2."""
+SALESMAN = Salesman(size=3, subgoals=1, max_steps=12)
+AT_RANDOM = Stationary(jnp.zeros(4))
 
 
 def test_a_player_that_is_told_whom_it_meets_earns_all_there_is(key):
@@ -33,3 +40,48 @@ def test_episodes_are_averaged(key):
     first, second = jax.jit(lambda key: mean_returns(key, GAME, PARTNERS, at_random, episodes=3000))(key)
     assert abs(first - 1.5) < 0.06
     assert abs(second - 3.0) < 0.12
+
+
+def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
+    """Five episodes that end at different times, each with a key of its own, come to what they come to apart."""
+    players = AT_RANDOM, AT_RANDOM
+    sums, steps = play_in_a_row(key, SALESMAN, players, 5, note=lambda moment: jnp.float32(1))
+    keys = jax.vmap(lambda episode: jax.random.fold_in(key, episode))(jnp.arange(5))
+    apart = jax.vmap(lambda key: play(meet(key, SALESMAN, players), SALESMAN, players, 12)[1])(keys)
+    scores = episode_scores(apart)
+    assert len(set(scores.length.tolist())) > 1
+    assert sums.steps == scores.length.sum()
+    assert sums.rewards == pytest.approx(float(scores.total.sum()), abs=1e-5)
+    assert sums.finished == scores.finished.sum()
+    lasting = [(np.asarray(scores.length) > step).sum() for step in range(12)]
+    assert steps.tolist() == lasting
+
+
+def test_an_odd_number_of_episodes_is_played_to_the_last(key):
+    """Episodes of three steps with either partner, 403 of them in 200 games: two in most, three in three."""
+    assert side_by_side(403) == 200
+    told = jnp.zeros((400, 0))
+    at_random = lambda row: Stationary(jnp.zeros(2))
+    means, noted = play_with_all(key, GAME, PARTNERS, at_random, told, 403, note=lambda moment, label: label)
+    assert means.length.tolist() == [3, 3]
+    assert noted.tolist() == [[[403, 0]] * 3, [[0, 403]] * 3]
+
+
+def test_the_standard_error_is_that_of_independent_episodes(key):
+    """Three coins for 1 each: a variance of 3/4, over 1003 episodes an error of 0.0273, known to about 5%."""
+    told = jnp.zeros((400, 0))
+    at_random = lambda row: Stationary(jnp.zeros(2))
+    means, _ = play_with_all(key, GAME, PARTNERS, at_random, told, 1003)
+    assert means.total_error[0] == pytest.approx((0.75 / 1003) ** 0.5, rel=0.2)
+    assert means.total_error[1] == pytest.approx(2 * (0.75 / 1003) ** 0.5, rel=0.2)
+
+
+def test_one_episode_has_no_standard_error(key):
+    means, _ = play_with_all(key, GAME, PARTNERS, lambda row: Stationary(jnp.zeros(2)), jnp.zeros((2, 0)), 1)
+    assert np.isnan(means.total_error).all()
+
+
+def test_parts_make_a_whole():
+    """Two parts with errors 3 and 4: half of five is left in their mean."""
+    parts = Means(*(jnp.array([[a], [b]]) for a, b in ((10.0, 20.0), (0.0, 1.0), (3.0, 4.0), (1.0, 0.5))))
+    assert [float(mean[0]) for mean in pooled(parts)] == [15, 0.5, 2.5, 0.75]

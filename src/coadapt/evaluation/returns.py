@@ -1,32 +1,154 @@
-"""What a player earns with each of some partners: the shortest way from a trained agent to a number."""
+"""What a player earns with each of some partners, over many episodes.
+
+A game goes on to its next episode as soon as one is over, so that short ones do not wait for the longest there can be.
+"""
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Float, Key, Vector
-from coadapt.encounters import play_with_each
-from coadapt.evaluation.episodes import episode_scores
+from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
+from coadapt.encounters import Meeting, Moment, Players, advance, meet
 from coadapt.games.game import Game
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.players import Player
+
+MOST_SIDE_BY_SIDE = 200
+"""So many games with one partner at a time at the most: enough to keep the machine busy, few enough for its caches."""
+
+Note = Callable[[Moment, Vector], Any]
+"""Numbers worth keeping of a moment, given the partner's label."""
+
+
+def nothing(moment: Moment, label: Vector) -> None:
+    """Nothing beyond lengths and returns is kept."""
+    del moment, label
+
+
+class Means(NamedTuple):
+    """What episodes came to on average; where there is an axis, with each partner."""
+
+    length: Float[Array, "*partners"]  # steps taken
+    total: Float[Array, "*partners"]  # of the rewards: the return
+    total_error: Float[Array, "*partners"]  # the standard error of the return
+    finished: Float[Array, "*partners"]  # the share that ended by themselves, and not at the step limit
+
+
+def side_by_side(episodes: int) -> int:
+    """In how many games so many episodes with one partner are played."""
+    return min(episodes, MOST_SIDE_BY_SIDE)
+
+
+def play_with_all(
+    key: Key,
+    game: Game,
+    partners: Partners,
+    as_player: Callable[[Any], Player],
+    told: Any,
+    episodes: int,
+    greedy: bool = False,
+    note: Note = nothing,
+) -> tuple[Means, Any]:
+    """Episodes with each partner: means, and what was noted at each step, summed over the episodes that last so long.
+
+    `told` has a row for every game, of which there are `side_by_side(episodes)` with each partner, and `as_player(row)`
+    is who plays it. The same key brings the same beginnings and the same luck to whoever plays.
+    """
+    games = side_by_side(episodes)
+    quotas = episodes // games + (jnp.arange(games) < episodes % games).astype(jnp.int32)
+    keys = jax.random.split(key, (len(partners.ids), games))
+    by_partner = jax.tree.map(lambda rows: rows.reshape(*keys.shape, *rows.shape[1:]), told)
+
+    def with_one(of_partner):
+        keys, partner, rows, label = of_partner
+        play = lambda key, row, quota: play_in_a_row(
+            key, game, (as_player(row), partner), quota, greedy, lambda moment: note(moment, label)
+        )
+        sums, noted = jax.vmap(play)(keys, rows, quotas)
+        return _means(sums, quotas), jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0), noted)
+
+    return jax.lax.map(with_one, (keys, partners.players, by_partner, partners.labels))
+
+
+class Sums(NamedTuple):
+    """What the episodes of a game come to altogether."""
+
+    steps: Scalar
+    rewards: Scalar
+    finished: Scalar
+
+
+class _SoFar(NamedTuple):
+    episode: Count
+    step: Count  # of the episode
+    meeting: Meeting
+    sums: Sums
+    noted: Any  # by step
+
+
+def play_in_a_row(
+    key: Key,
+    game: Game,
+    players: Players,
+    episodes: Count | int,
+    greedy: bool = False,
+    note: Callable[[Moment], Any] = lambda moment: None,
+) -> tuple[Sums, Any]:
+    """Episodes of two players one after the other: sums over all of them, and of what was noted at each step."""
+    begin = lambda episode: meet(jax.random.fold_in(key, episode), game, players)
+
+    def go_on(so_far: _SoFar) -> _SoFar:
+        meeting, moment = advance(so_far.meeting, game, players, greedy)
+        episode = so_far.episode + moment.ended.astype(jnp.int32)
+        # Each episode has a key of its own: what happens in it does not depend on how long those before it were.
+        afresh = begin(episode)
+        now = Sums(jnp.float32(1), moment.reward, moment.terminated.astype(jnp.float32))
+        return _SoFar(
+            episode,
+            jnp.where(moment.ended, 0, so_far.step + 1),
+            jax.tree.map(lambda new, old: jnp.where(moment.ended, new, old), afresh, meeting),
+            jax.tree.map(jnp.add, so_far.sums, now),
+            jax.tree.map(lambda by_step, value: by_step.at[so_far.step].add(value), so_far.noted, note(moment)),
+        )
+
+    first, none = begin(0), jnp.float32(0)
+    kinds = jax.eval_shape(lambda: note(advance(first, game, players, greedy)[1]))
+    noted = jax.tree.map(lambda leaf: jnp.zeros((game.max_steps, *leaf.shape), leaf.dtype), kinds)
+    start = _SoFar(jnp.int32(0), jnp.int32(0), first, Sums(none, none, none), noted)
+    end = jax.lax.while_loop(lambda so_far: so_far.episode < episodes, go_on, start)
+    return end.sums, end.noted
+
+
+def _means(sums: Sums, quotas: Int[Array, "games"]) -> Means:
+    """Over all games with a partner. How far these are apart tells the error: in a game, all were told the same."""
+    games, quotas = len(quotas), quotas.astype(jnp.float32)
+    episodes = jnp.sum(quotas)
+    length, total, finished = (jnp.sum(of_games) / episodes for of_games in sums)
+    spread = jnp.sum((sums.rewards - quotas * total) ** 2)
+    error = jnp.sqrt(games * spread / (games - 1)) / episodes if games > 1 else jnp.nan
+    return Means(length, total, jnp.float32(error), finished)
+
+
+def pooled(parts: Means) -> Means:
+    """The means of equally large parts, which are along the first axis, as those of the whole."""
+    means = Means(*(of_parts.mean(axis=0) for of_parts in parts))
+    return means._replace(total_error=(parts.total_error**2).sum(axis=0) ** 0.5 / len(parts.total_error))
 
 
 def mean_returns(
     key: Key, game: Game, partners: Partners, as_player: Callable[[Vector], Player], episodes: int, greedy: bool = False
 ) -> Float[Array, "partners"]:
-    """The return of an episode with each partner, averaged over so many.
+    """The return of an episode with each partner, averaged over so many: the shortest way from an agent to a number.
 
-    `as_player(label)` plays with a partner of this label: a control is told it, an agent takes no notice. The same key
-    brings the same luck to whoever plays. All is compiled into one program, anew in each call.
+    `as_player(label)` plays with a partner of this label: a control is told it, an agent takes no notice. All is
+    compiled into one program, anew in each call.
     """
 
     @jax.jit
     def play(key: Key) -> Float[Array, "partners"]:
-        keys = jax.random.split(key, (len(partners.ids), episodes))
-        labels = label_by_game(keys.size, partners)
-        moments = play_with_each(keys, game, partners.players, as_player, labels, game.max_steps, greedy)
-        return jnp.mean(episode_scores(moments).total.reshape(keys.shape), axis=1)
+        labels = label_by_game(side_by_side(episodes) * len(partners.ids), partners)
+        return play_with_all(key, game, partners, as_player, labels, episodes, greedy)[0].total
 
     return play(key)

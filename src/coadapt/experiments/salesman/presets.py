@@ -38,6 +38,7 @@ FAST = SalesmanConfig(
     predictor=SupervisedConfig(iterations=300, games=300, steps=50, minibatches=4, learning_rate=2e-3),
     lstm_clones=_SELF_PLAY,
     lstm=_CO_OP,
+    batch=2_000,
 )
 
 PRESETS = {"fast": FAST, "paper": PAPER}

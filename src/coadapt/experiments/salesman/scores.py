@@ -8,9 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.behaviour_conditioned import FEEDS
-from coadapt.arrays import Array, Count, Float, Key
-from coadapt.encounters import Moment, play_with_each
-from coadapt.evaluation.episodes import BeliefScores, EpisodeScores, belief_scores, episode_scores
+from coadapt.agents.relational import ready
+from coadapt.arrays import Array, Count, Float, Key, Vector
+from coadapt.encounters import Moment
+from coadapt.evaluation.episodes import BeliefScores, belief_scores
+from coadapt.evaluation.returns import Means, play_with_all, pooled, side_by_side
 from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import Clones, networks_of, partners_from, stage_name, told_nothing
 from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
@@ -29,26 +31,26 @@ REMEDY = "look at the networks it was given: their training must have gone wrong
 
 
 class Seat(NamedTuple):
-    """Who plays, given what it is told in each episode."""
+    """Who plays, given what it is told in each game."""
 
     as_player: Callable[[Any], Player]
-    told: Float[Array, "episodes label"]
+    told: Float[Array, "games label"]
 
 
 class Scores(NamedTuple):
     """What came of the episodes with each partner, and of the beliefs by step where there are any."""
 
-    episodes: EpisodeScores
-    beliefs: BeliefScores | None
+    episodes: Means
+    beliefs: BeliefScores | None  # sums over the episodes that last so long
 
 
 def seats_of(
-    key: Key, config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "episodes label"]
+    key: Key, config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "games label"]
 ) -> dict[str, Seat]:
     """All methods of one seed, and its policy with other labels than those it predicts; networks are by training."""
     seats: dict[str, Seat] = {}
     if "behaviour_conditioned" in config.methods:
-        policy, belief = networks("policy"), networks("predictor")
+        policy, belief = ready(networks("policy")), networks("predictor")
         always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
         told = {
             "true_label": labels,
@@ -69,26 +71,17 @@ def seats_of(
     return seats
 
 
-def play_all(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes: int, greedy: bool) -> Moment:
-    """Episodes with each partner. The same key brings the same games and the same luck to whoever plays."""
-    keys = jax.random.split(key, (len(partners.ids), episodes))
-    return play_with_each(keys, game, partners.players, seat.as_player, seat.told, game.max_steps, greedy)
+def scores_of(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes: int, greedy: bool) -> Scores:
+    """Episodes of whoever sits in the seat with each partner."""
+    return Scores(*play_with_all(key, game, partners, seat.as_player, seat.told, episodes, greedy, _beliefs))
 
 
-def scores_of(moments: Moment, labels: Float[Array, "episodes label"], partners: Partners) -> Scores:
-    """What episodes came to with each partner; of beliefs, sums over the episodes that last at each step."""
-    episodes = episode_means(moments, partners)
-    if "belief" not in moments.infos[MAIN]:
-        return Scores(episodes, None)
-    each = belief_scores(moments, labels)
-    sums = lambda values: jnp.sum((values * each.counted).reshape(len(partners.ids), -1, values.shape[-1]), axis=1)
-    return Scores(episodes, BeliefScores(*map(sums, each)))
-
-
-def episode_means(moments: Moment, partners: Partners) -> EpisodeScores:
-    """Means over the episodes with each partner."""
-    mean = lambda values: jnp.mean(values.reshape(len(partners.ids), -1), axis=1)
-    return EpisodeScores(*map(mean, episode_scores(moments)))
+def _beliefs(moment: Moment, label: Vector) -> BeliefScores | None:
+    """How right the belief of the moment is, where there is one."""
+    if "belief" not in moment.infos[MAIN]:
+        return None
+    each = belief_scores(jax.tree.map(lambda leaf: leaf[None, None], moment), label[None])
+    return jax.tree.map(lambda leaf: leaf[0, 0], each)
 
 
 Find = Callable[[Inputs, str, int], Any]
@@ -106,13 +99,10 @@ def evaluation_of(
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Scores], Info]:
         for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "evaluation"), part))
         partners = partners_from([find(inputs, "clones", clone) for clone in config.references])
-        labels = label_by_game(config.batch * len(partners.ids), partners)
+        labels = label_by_game(side_by_side(config.batch) * len(partners.ids), partners)
         seats = seats_of(for_labels, config, lambda training: find(inputs, training, seed), labels)
-        scores = {}
-        for method, seat in seats.items():
-            moments = play_all(for_play, config.world.game, partners, seat, config.batch, MODES[mode])
-            scores[method] = scores_of(moments, labels, partners)
-        return scores, {method: jnp.mean(of.episodes.total)[None] for method, of in scores.items()}
+        play = lambda seat: scores_of(for_play, config.world.game, partners, seat, config.batch, MODES[mode])
+        return _with_returns({method: play(seat) for method, seat in seats.items()})
 
     trainings = [stage_name(training, seed) for method in config.methods for training in TRAININGS[method]]
     made_here = (*dict.fromkeys(trainings), *(stage_name("clones", clone) for clone in config.references))
@@ -135,16 +125,14 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
         for_play = jax.random.fold_in(key_for(seed, "rehearsal"), part)
         population = config.population_of(seed)
         partners = partners_from([networks_of(inputs, "clones", clone) for clone in population])
-        labels = label_by_game(config.batch * len(partners.ids), partners)
+        labels = label_by_game(side_by_side(config.batch) * len(partners.ids), partners)
         policy, belief = networks_of(inputs, "policy", seed), networks_of(inputs, "predictor", seed)
-        scores = {}
-        for feed in FEEDS:
-            agent = told_by(belief, policy, feed)
-            for mode, greedy in MODES.items():
-                seat = Seat(lambda _, agent=agent: agent, labels)
-                moments = play_all(for_play, config.world.game, partners, seat, config.batch, greedy)
-                scores[f"{feed}_{mode}"] = scores_of(moments, labels, partners)
-        return scores, {name: jnp.mean(of.episodes.total)[None] for name, of in scores.items()}
+        agents = {feed: told_by(belief, policy, feed) for feed in FEEDS}
+        seats = {feed: Seat(lambda _, agent=agent: agent, labels) for feed, agent in agents.items()}
+        play = lambda seat, greedy: scores_of(for_play, config.world.game, partners, seat, config.batch, greedy)
+        return _with_returns(
+            {f"{feed}_{mode}": play(seat, MODES[mode]) for feed, seat in seats.items() for mode in MODES}
+        )
 
     clones = (stage_name("clones", clone) for clone in config.population_of(seed))
     needs = (stage_name("policy", seed), stage_name("predictor", seed), *clones)
@@ -153,21 +141,25 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     return measuring_stage(name, __name__, settings, measure, parts, needs, **_display(seed))
 
 
+def _with_returns(scores: dict[str, Scores]) -> tuple[dict[str, Scores], Info]:
+    """And what to show of them while it goes on."""
+    return scores, {name: jnp.mean(of.episodes.total)[None] for name, of in scores.items()}
+
+
 def self_play_of(config: SalesmanConfig, seed: int) -> Stage:
     """The stage that measures the three partners a clone has left behind, each with a copy of itself."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[EpisodeScores, Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[Means, Info]:
         clones: Clones = networks_of(inputs, "clones", seed)
         key = jax.random.fold_in(key_for(seed, "self_play"), part)
-        nothing = jnp.zeros((config.batch, 0))
+        nothing = jnp.zeros((side_by_side(config.batch), 0))
         scores = []
         for policy in (getattr(clones, kind) for kind in KINDS):
             player = told_nothing(policy)
             alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
-            seat = Seat(lambda _, player=player: player, nothing)
-            moments = play_all(key, config.world.game, alone, seat, config.batch, greedy=False)
-            scores.append(jax.tree.map(jnp.mean, episode_scores(moments)))
-        by_kind = jax.tree.map(lambda *kinds: jnp.stack(kinds), *scores)
+            itself = lambda _, player=player: player
+            scores.append(play_with_all(key, config.world.game, alone, itself, nothing, config.batch)[0])
+        by_kind = jax.tree.map(lambda *kinds: jnp.concatenate(kinds), *scores)
         return by_kind, {f"length_{kind}": by_kind.length[k][None] for k, kind in enumerate(KINDS)}
 
     needs = (stage_name("clones", seed),)
@@ -201,21 +193,18 @@ def _display(seed: int) -> dict[str, Any]:
 
 
 class Cell(NamedTuple):
-    """What a method achieved with a partner, over all episodes."""
+    """What a method achieved with a partner, over all episodes: `Means` as plain numbers."""
 
     length: float
     total: float
-    total_error: float  # the standard error of the return
+    total_error: float
     finished: float
 
 
-def cells_of(parts: EpisodeScores) -> list[Cell]:
-    """The means over all parts of a measurement, for each partner, with the error the spread between parts tells of."""
-    length, total, finished = (np.asarray(values, np.float64) for values in parts)
-    error = total.std(axis=0, ddof=1) / len(total) ** 0.5 if len(total) > 1 else np.full(total.shape[1], np.nan)
-    return [
-        Cell(*map(float, each)) for each in zip(length.mean(0), total.mean(0), error, finished.mean(0), strict=True)
-    ]
+def cells_of(parts: Means) -> list[Cell]:
+    """The means over all parts of a measurement, for each partner."""
+    whole = pooled(jax.tree.map(lambda values: np.asarray(values, np.float64), parts))
+    return [Cell(*map(float, each)) for each in zip(*whole, strict=True)]
 
 
 def beliefs_of(parts: BeliefScores) -> dict[str, np.ndarray]:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import jax
 import jax.numpy as jnp
 
-from coadapt.evaluation.episodes import EpisodeScores
-from coadapt.experiments.salesman.scores import Cell, Seat, cells_of, episode_means, play_all
+from coadapt.evaluation.returns import Means, play_with_all, side_by_side
+from coadapt.experiments.salesman.scores import Cell, cells_of
 from coadapt.experiments.salesman.weights import Saved
 from coadapt.partners.population import Partners
 
-LARGEST_BATCH = 1_000
+LARGEST_BATCH = 2_000
 
 
 def try_out(
@@ -25,13 +25,12 @@ def try_out(
     batch = _largest_divisor(episodes, LARGEST_BATCH)
     players = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(partner.player() for partner in partners))
     everyone = Partners(players, jnp.zeros((len(partners), 0)), jnp.arange(len(partners)))
-    told = jnp.zeros((len(partners) * batch, 0))
+    told = jnp.zeros((len(partners) * side_by_side(batch), 0))
     ours = agent.player()
 
     @jax.jit
-    def play(key, player, everyone) -> EpisodeScores:
-        moments = play_all(key, agent.world.game, everyone, Seat(lambda _: player, told), batch, greedy)
-        return episode_means(moments, everyone)
+    def play(key, player, everyone) -> Means:
+        return play_with_all(key, agent.world.game, everyone, lambda _: player, told, batch, greedy)[0]
 
     parts = []
     for key in jax.random.split(jax.random.key(seed), episodes // batch):
