@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "oracles": {"arrays", "games"},
     "encounters": {"arrays", "games", "players"},
     "partners": {"arrays", "games", "players"},
-    "agents": {"arrays", "players", "networks", "oracles"},
+    "agents": {"arrays", "games", "players", "networks", "oracles"},
     "learning": {"arrays", "configs", "games", "encounters", "players", "partners", "networks"},
     "evaluation": {"arrays", "games", "encounters", "players", "partners", "oracles"},
 }

@@ -1,0 +1,29 @@
+"""Players that read in a table what to do: the ceiling that learned agents are measured against."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Count, Key
+from coadapt.games.salesman import MOVES
+from coadapt.games.salesman_layouts import place
+from coadapt.oracles.salesman import Actions
+from coadapt.players import Decision
+
+CERTAINLY = 1e9
+"""A logit beside which others do not count."""
+
+
+class FollowsTable(NamedTuple):
+    """It does what is best at each step, on the layout that the table is for. It remembers nothing but the time."""
+
+    actions: Actions
+
+    def start(self, key: Key) -> Count:
+        del key
+        return jnp.int32(0)
+
+    def decide(self, observation: Any, memory: Count) -> Decision:
+        action = self.actions[(memory, *place(observation.own, observation.other, observation.collected))]
+        return Decision(CERTAINLY * jax.nn.one_hot(action, len(MOVES)), memory + 1, {})

@@ -1,0 +1,85 @@
+"""The salesman's gridworld with everything but the agents where it is: few enough states to list them all."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Array, Bool, Count, Int, Key
+from coadapt.games.game import Outcome
+from coadapt.games.salesman import Cell, Salesman, SalesmanObservation, SalesmanState, distinct
+
+
+class Layout(NamedTuple):
+    """What stays where it is throughout an episode."""
+
+    subgoals: Int[Array, "subgoals 2"]
+    goal: Cell
+
+
+def layout_of(state: SalesmanState) -> Layout:
+    """The layout of a game."""
+    return Layout(state.subgoals, state.goal)
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["game", "layout"], meta_fields=[])
+@dataclass(frozen=True)
+class LaidOut:
+    """A game on one layout: only the agents start somewhere else in each episode, each on a free cell of its own."""
+
+    game: Salesman
+    layout: Layout
+
+    @property
+    def num_actions(self) -> tuple[int, int]:
+        return self.game.num_actions
+
+    @property
+    def max_steps(self) -> int:
+        return self.game.max_steps
+
+    def reset(self, key: Key) -> SalesmanState:
+        taken = jnp.sort(_number(jnp.concatenate([self.layout.subgoals, self.layout.goal[None]]), self.game.size))
+        free = distinct(key, self.game.size**2 - len(taken), 2)
+        for other in taken:
+            free = free + (free >= other).astype(jnp.int32)
+        collected = jnp.zeros(self.game.subgoals, bool)
+        return SalesmanState(jnp.int32(0), _cell(free, self.game.size), *self.layout, collected)
+
+    def step(self, state: SalesmanState, actions: tuple[Count, Count]) -> tuple[SalesmanState, Outcome]:
+        return self.game.step(state, actions)
+
+    def observe(self, state: SalesmanState, seat: int) -> SalesmanObservation:
+        return self.game.observe(state, seat)
+
+
+def table_shape(game: Salesman) -> tuple[int, int, int, int, int]:
+    """A number for every state of a layout: the main agent's row and column, the partner's, and the set collected."""
+    return game.size, game.size, game.size, game.size, 2**game.subgoals
+
+
+def place(main: Cell, partner: Cell, collected: Bool[Array, "subgoals"]) -> tuple[Count, Count, Count, Count, Count]:
+    """Where in a table to look."""
+    number = jnp.sum(collected.astype(jnp.int32) << jnp.arange(len(collected)))
+    return main[0], main[1], partner[0], partner[1], number
+
+
+def states_of(game: Salesman, layout: Layout) -> SalesmanState:
+    """Every state of a layout before the first step, in the order of a table that is laid out flat."""
+    cells, sets = game.size**2, 2**game.subgoals
+    number = jnp.arange(cells * cells * sets)
+    main, partner = number // sets // cells, number // sets % cells
+    collected = (number % sets)[:, None] >> jnp.arange(game.subgoals)[None] & 1
+    same = lambda leaf: jnp.broadcast_to(leaf, (len(number), *leaf.shape))
+    agents = jnp.stack([_cell(main, game.size), _cell(partner, game.size)], axis=1)
+    return SalesmanState(same(jnp.int32(0)), agents, same(layout.subgoals), same(layout.goal), collected.astype(bool))
+
+
+def _cell(number: Int[Array, "*many"], size: int) -> Int[Array, "*many 2"]:
+    return jnp.stack([number // size, number % size], axis=-1)
+
+
+def _number(cell: Int[Array, "*many 2"], size: int) -> Int[Array, "*many"]:
+    return cell[..., 0] * size + cell[..., 1]

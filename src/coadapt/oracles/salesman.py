@@ -1,0 +1,161 @@
+"""Exact truths about the salesman's gridworld, one layout at a time.
+
+What two players can do at best, what one can do at best with a given partner, and what any two memoryless players come
+to. All of it is dynamic programming, backwards from the end, over where both agents stand and what is collected. So
+tables have the axes `row column row column set`: the main agent's cell, the partner's cell, the collected subgoals.
+"""
+
+import os
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Array, Float, Int
+from coadapt.games.salesman import MOVES, Salesman
+from coadapt.games.salesman_layouts import Layout, table_shape
+
+Table = Float[Array, "row column row column set"]
+Behaviour = Float[Array, "action row column row column set"]
+"""A memoryless player: the probability of each action, wherever it may be."""
+Actions = Int[Array, "step row column row column set"]
+
+
+class Outlook(NamedTuple):
+    """What is still to come, from wherever the players may be."""
+
+    total: Table  # of the rewards: the return
+    length: Table  # the steps
+    finished: Table  # the probability to get there before the step limit
+
+
+class BestResponse(NamedTuple):
+    """The best there is to do with a partner, from the first step on, and what it comes to."""
+
+    outlook: Outlook  # with all steps left
+    actions: Actions  # by the step of the episode
+
+
+def at_random(game: Salesman) -> Behaviour:
+    """A player that takes every action as often as any other."""
+    return jnp.full((len(MOVES), *table_shape(game)), 1 / len(MOVES))
+
+
+def best_response(game: Salesman, layout: Layout, partner: Behaviour) -> BestResponse:
+    """The best any player can do with this partner, even one that knows the partner's mind and the time."""
+    check_fits(game)
+
+    def best(returns: list[Table]) -> tuple[Pick, Array]:
+        action, most = jnp.zeros(returns[0].shape, jnp.uint8), returns[0]
+        for number, other in enumerate(returns[1:], 1):
+            action = jnp.where(other > most, jnp.uint8(number), action)
+            most = jnp.maximum(other, most)
+        return lambda tables: jax.lax.select_n(action.astype(jnp.int32), *tables), action
+
+    outlook, backwards = _look_back(game, layout, partner, best)
+    return BestResponse(outlook, backwards[::-1])
+
+
+def outlook_of(game: Salesman, layout: Layout, main: Behaviour, partner: Behaviour) -> Outlook:
+    """What two memoryless players come to."""
+    check_fits(game)
+    average = lambda tables: _average(main, tables)
+    return _look_back(game, layout, partner, lambda returns: (average, None))[0]
+
+
+Pick = Callable[[list[Table]], Table]
+"""One table of those that the main agent's actions lead to."""
+
+
+def _look_back(
+    game: Salesman, layout: Layout, partner: Behaviour, choose: Callable[[list[Table]], tuple[Pick, Any]]
+) -> tuple[Outlook, Any]:
+    """From the step limit back to the first step; `choose` says which actions to take, knowing what each returns."""
+    arrive = _arrivals(game, layout)
+
+    def one_step_earlier(later: Outlook, _):
+        on_average = lambda soon: [_average(partner, by_partner) for by_partner in _moved(soon)]
+        totals = on_average(game.step_reward + arrive(later.total, game.goal_reward, game.goal_reward))
+        lengths = on_average(1 + arrive(later.length, 0.0, 0.0))
+        finished = on_average(arrive(later.finished, 0.0, 1.0))
+        pick, noted = choose(totals)
+        return Outlook(pick(totals), pick(lengths), pick(finished)), noted
+
+    nothing = jnp.zeros(table_shape(game))
+    return jax.lax.scan(one_step_earlier, Outlook(nothing, nothing, nothing), length=game.max_steps)
+
+
+def _average(behaviour: Behaviour, tables: list[Table]) -> Table:
+    """Over the actions of a player, each of which leads to a table."""
+    return sum(share * table for share, table in zip(behaviour, tables, strict=True))  # pyright: ignore[reportReturnType]
+
+
+def joint_optimum(game: Salesman, layout: Layout) -> Table:
+    """The fewest steps two players need from everywhere, however many that are."""
+    check_fits(game)
+    arrive = _arrivals(game, layout)
+
+    def improve(known: tuple[Table, Array]) -> tuple[Table, Array]:
+        steps, _ = known
+        soon = 1 + arrive(steps, 0.0, 0.0)
+        best = reduce(jnp.minimum, (table for row in _moved(soon) for table in row))
+        return best, jnp.any(best != steps)
+
+    unknown = jnp.full(table_shape(game), jnp.inf)
+    return jax.lax.while_loop(lambda known: known[1], improve, (unknown, jnp.array(True)))[0]
+
+
+def _arrivals(game: Salesman, layout: Layout) -> Callable[[Table, float, float], Table]:
+    """`arrive(later, bonus, at_end)`: what follows a move, by where it leads to and by what was collected before it.
+
+    Whoever comes to a subgoal gets the bonus and goes on with one more collected; to the goal with all of them, is at
+    the end. Only the tables' slices on these cells have to be touched.
+    """
+    sets = jnp.arange(2**game.subgoals)
+
+    def arrive(later: Table, bonus: float, at_end: float) -> Table:
+        row, column = layout.goal
+        table = later.at[row, column, ..., -1].set(at_end).at[:, :, row, column, -1].set(at_end)
+        for k in range(game.subgoals):
+            with_it = sets | 1 << k
+            gain = jnp.where(with_it != sets, bonus, 0.0)[None, None]
+            collect = lambda there, with_it=with_it, gain=gain: there[..., with_it] + gain
+            row, column = layout.subgoals[k]
+            table = table.at[row, column].set(collect(table[row, column]))
+            table = table.at[:, :, row, column].set(collect(table[:, :, row, column]))
+        return table
+
+    return arrive
+
+
+def _moved(soon: Table) -> list[list[Table]]:
+    """The table as seen from before a move, by the main agent's action and the partner's; a wall keeps an agent."""
+    size, *_ = soon.shape
+    walled = jnp.pad(soon, (*((1, 1),) * 4, (0, 0)), mode="edge")
+    after = lambda change: slice(1 + change, 1 + change + size)
+    return [
+        [walled[after(row), after(column), after(other_row), after(other_column)] for other_row, other_column in MOVES]
+        for row, column in MOVES
+    ]
+
+
+BYTES_A_PLACE = 4 * 64
+"""What the dynamic programme needs for each place of a table, counted in floats of four bytes: measured, rounded up."""
+
+
+def check_fits(game: Salesman) -> None:
+    """A ValueError if the tables of this game would not fit in memory."""
+    places = 2**game.subgoals * game.size**4
+    needed, there = places * (BYTES_A_PLACE + game.max_steps), _free_memory()
+    if needed > there:
+        raise ValueError(
+            f"exact tables of a {game.size}x{game.size} grid with {game.subgoals} subgoals need about"
+            f" {needed / 1e9:,.1f} GB, more than the {there / 1e9:,.1f} GB that are free; take a smaller grid or fewer"
+        )
+
+
+def _free_memory() -> int:
+    pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
+    return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
