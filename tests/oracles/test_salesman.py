@@ -36,7 +36,7 @@ def following_states(game, layout):
 
     def step(state, a, b):
         after, outcome = game.step(state, (a, b))
-        where = jnp.ravel_multi_index(place(*after.agents, after.collected), shape, mode="clip")
+        where = jnp.ravel_multi_index(place(after.agents[0], after.agents[1], after.collected), shape, mode="clip")
         return where, outcome.reward, outcome.terminated
 
     over_partner = jax.vmap(step, (None, None, 0))
@@ -147,7 +147,7 @@ def test_places_and_states_agree():
     layout = layouts(TINY, 1)[0]
     states = states_of(TINY, layout)
     shape = table_shape(TINY)
-    at = jax.vmap(lambda state: jnp.stack(place(*state.agents, state.collected)))(states)
+    at = jax.vmap(lambda state: jnp.stack(place(state.agents[0], state.agents[1], state.collected)))(states)
     np.testing.assert_array_equal(np.ravel_multi_index(np.asarray(at).T, shape), np.arange(np.prod(shape)))
 
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Count, Key
+from coadapt.arrays import Array, Count, Int, Key
 from coadapt.games.salesman import MOVES
 from coadapt.games.salesman_layouts import place
 from coadapt.oracles.salesman import Actions
-from coadapt.players import Decision
+from coadapt.players import Belief, Decision
 
 CERTAINLY = 1e9
 """A logit beside which others do not count."""
@@ -27,3 +27,20 @@ class FollowsTable(NamedTuple):
     def decide(self, observation: Any, memory: Count) -> Decision:
         action = self.actions[(memory, *place(observation.own, observation.other, observation.collected))]
         return Decision(CERTAINLY * jax.nn.one_hot(action, len(MOVES)), memory + 1, {})
+
+
+class RespondsToLikeliest(NamedTuple):
+    """It does what is best with the likeliest kind of partner, as if it were certain of it."""
+
+    belief: Belief
+    actions: Int[Array, "label step row column row column set"]
+
+    def start(self, key: Key) -> tuple[Any, Count]:
+        del key
+        return self.belief.start(), jnp.int32(0)
+
+    def decide(self, observation: Any, memory: tuple[Any, Count]) -> Decision:
+        watched, step = memory
+        belief, watched = self.belief.update(observation, watched)
+        decision = FollowsTable(self.actions[jnp.argmax(belief)]).decide(observation, step)
+        return Decision(decision.logits, (watched, decision.memory), {"belief": belief})

@@ -1,0 +1,93 @@
+"""The exact posterior, on numbers counted by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.agents.best_response import FollowsTable, RespondsToLikeliest
+from coadapt.agents.posterior import PartnerPosterior, led_to
+from coadapt.encounters import meet, play
+from coadapt.games.game import MAIN
+from coadapt.games.salesman import Salesman, SalesmanObservation
+from coadapt.games.salesman_layouts import LaidOut, layout_of, table_shape
+from coadapt.oracles.salesman import best_response
+from coadapt.partners.dirichlet import Stationary
+
+GAME = Salesman(size=3, subgoals=1, max_steps=8)
+UP, DOWN, LEFT, RIGHT = range(4)
+SHARES = jnp.array([[0.4, 0.1, 0.4, 0.1], [0.1, 0.4, 0.1, 0.4], [0.25, 0.25, 0.25, 0.25]])
+"""One is drawn to the upper left, one to the lower right, one walks at random."""
+POSTERIOR = PartnerPosterior(GAME, Stationary(jnp.log(SHARES)), jnp.eye(3), jnp.array([0.5, 0.25, 0.25]))
+
+
+def seen(other):
+    nowhere = jnp.zeros(2, jnp.int32)
+    return SalesmanObservation(nowhere, jnp.array(other), nowhere[None], nowhere, jnp.array([False]))
+
+
+def beliefs(posterior, *cells):
+    memory, found = posterior.start(), []
+    for cell in cells:
+        belief, memory = posterior.update(seen(cell), memory)
+        found.append(belief)
+    return found
+
+
+def test_before_anything_moves_it_is_the_prior():
+    np.testing.assert_allclose(beliefs(POSTERIOR, [2, 2])[0], [0.5, 0.25, 0.25], atol=1e-6)
+
+
+def test_moves_are_counted_by_bayes_rule():
+    """Up from the middle, then right: 0.4 * 0.1, 0.1 * 0.4 and 0.25 * 0.25, with the prior."""
+    _, once, twice = beliefs(POSTERIOR, [1, 1], [0, 1], [0, 2])
+    np.testing.assert_allclose(once, np.array([0.2, 0.025, 0.0625]) / 0.2875, atol=1e-6)
+    np.testing.assert_allclose(twice, np.array([0.02, 0.01, 0.015625]) / 0.045625, atol=1e-6)
+
+
+def test_a_bump_into_one_of_two_walls_may_have_been_either():
+    """Who stays in the upper left corner has gone up or left: 0.8, 0.2 and 0.5."""
+    _, stayed = beliefs(POSTERIOR, [0, 0], [0, 0])
+    np.testing.assert_allclose(stayed, np.array([0.4, 0.05, 0.125]) / 0.575, atol=1e-6)
+    assert led_to(GAME, jnp.array([0, 0]), jnp.array([0, 0])).tolist() == [True, False, True, False]
+    assert led_to(GAME, jnp.array([1, 1]), jnp.array([1, 2])).tolist() == [False, False, False, True]
+
+
+def test_partners_that_share_a_label_add_up():
+    labels = jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    _, once = beliefs(PartnerPosterior(GAME, POSTERIOR.players, labels, POSTERIOR.prior), [1, 1], [0, 1])
+    np.testing.assert_allclose(once, np.array([0.2, 0.0875]) / 0.2875, atol=1e-6)
+
+
+def test_it_is_calibrated(key):
+    """Over many episodes with each partner as often as its prior says, it is right as often as it believes to be."""
+    players = FollowsTable(jnp.zeros((8, *table_shape(GAME)), jnp.uint8)), POSTERIOR.players
+    which = jnp.repeat(jnp.arange(3), jnp.array([4_000, 2_000, 2_000]), total_repeat_length=8_000)
+
+    def last_belief(key, number):
+        partner = jax.tree.map(lambda leaf: leaf[number], players[1])
+        moments = play(meet(key, GAME, (players[0], partner)), GAME, (players[0], partner), 5)[1]
+
+        def watch(memory, observation):
+            belief, memory = POSTERIOR.update(observation, memory)
+            return memory, belief
+
+        _, beliefs = jax.lax.scan(watch, POSTERIOR.start(), moments.observations[MAIN])
+        return beliefs[-1], ~jnp.any(moments.ended[:4])
+
+    belief, going_on = jax.jit(jax.vmap(last_belief))(jax.random.split(key, 8_000), which)
+    truth = jax.nn.one_hot(which, 3)
+    off = np.asarray(belief - truth, np.float64)[np.asarray(going_on)]
+    assert len(off) > 3_000
+    assert (np.abs(off.mean(0)) < 4 * off.std(0) / len(off) ** 0.5).all()
+
+
+def test_who_knows_the_partner_responds_to_it_in_the_best_way(key):
+    """Told apart for certain, the best response to the likeliest is the best response to the one it is."""
+    layout = layout_of(GAME.reset(jax.random.key(2)))
+    behaviours = jnp.broadcast_to(SHARES.reshape(3, 4, *(1,) * 5), (3, 4, *table_shape(GAME)))
+    actions = jax.vmap(lambda behaviour: best_response(GAME, layout, behaviour).actions)(behaviours)
+    sure = PartnerPosterior(GAME, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
+    game, partner = LaidOut(GAME, layout), Stationary(jnp.log(SHARES[1]))
+    run = lambda player: play(meet(key, game, (player, partner)), game, (player, partner), 8)[1].actions
+    told, knowing = run(RespondsToLikeliest(sure, actions)), run(FollowsTable(actions[1]))
+    np.testing.assert_array_equal(told[MAIN], knowing[MAIN])
