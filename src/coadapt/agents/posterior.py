@@ -26,8 +26,8 @@ class PartnerPosterior:
     """The exact posterior over some memoryless partners, one of whom it is: no belief has a smaller log loss.
 
     Actions are not seen, only moves: a partner that stays where it is has walked into a wall, and in a corner it may
-    have been either. `players` are stacked along their first axis; each has a label and a prior probability. Several may
-    have the same label, which is what the belief is about.
+    have been either. `players` are stacked along their first axis; each has a label, which others may share, and a
+    prior probability. The belief is about labels.
     """
 
     game: Salesman
