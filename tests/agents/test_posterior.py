@@ -9,7 +9,7 @@ from coadapt.agents.posterior import PartnerPosterior, led_to
 from coadapt.encounters import meet, play
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman, SalesmanObservation
-from coadapt.games.salesman_layouts import LaidOut, layout_of, table_shape
+from coadapt.games.salesman_layouts import StartsAt, layout_of, table_shape
 from coadapt.oracles.salesman import best_response
 from coadapt.partners.dirichlet import Stationary
 
@@ -83,11 +83,12 @@ def test_it_is_calibrated(key):
 
 def test_who_knows_the_partner_responds_to_it_in_the_best_way(key):
     """Told apart for certain, the best response to the likeliest is the best response to the one it is."""
-    layout = layout_of(GAME.reset(jax.random.key(2)))
+    start = GAME.reset(jax.random.key(2))
+    layout = layout_of(start)
     behaviours = jnp.broadcast_to(SHARES.reshape(3, 4, *(1,) * 5), (3, 4, *table_shape(GAME)))
     actions = jax.vmap(lambda behaviour: best_response(GAME, layout, behaviour).actions)(behaviours)
     sure = PartnerPosterior(GAME, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
-    game, partner = LaidOut(GAME, layout), Stationary(jnp.log(SHARES[1]))
+    game, partner = StartsAt(GAME, start), Stationary(jnp.log(SHARES[1]))
     run = lambda player: play(meet(key, game, (player, partner)), game, (player, partner), 8)[1].actions
     told, knowing = run(RespondsToLikeliest(sure, actions)), run(FollowsTable(actions[1]))
     np.testing.assert_array_equal(told[MAIN], knowing[MAIN])

@@ -12,7 +12,7 @@ from coadapt.encounters import meet, play
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import MOVES, Salesman
-from coadapt.games.salesman_layouts import LaidOut, Layout, layout_of, place, states_of, table_shape
+from coadapt.games.salesman_layouts import Layout, StartsAt, layout_of, place, start_on, states_of, table_shape
 from coadapt.oracles.salesman import at_random, best_response, check_fits, joint_optimum, outlook_of
 from coadapt.partners.dirichlet import Stationary
 
@@ -131,8 +131,13 @@ def test_the_best_response_played_earns_its_value(key):
     """Its table, followed by a player against a partner that walks at random, over many starts of one layout."""
     layout = layouts(SMALL, 1, seed=3)[0]
     response = best_response(SMALL, layout, at_random(SMALL))
-    game, players = LaidOut(SMALL, layout), (FollowsTable(response.actions), Stationary(jnp.zeros(len(MOVES))))
-    run = lambda key: play(meet(key, game, players), game, players, SMALL.max_steps)[1]
+    players = FollowsTable(response.actions), Stationary(jnp.zeros(len(MOVES)))
+
+    def run(key):
+        for_start, for_play = jax.random.split(key)
+        game = StartsAt(SMALL, start_on(for_start, SMALL, layout))
+        return play(meet(for_play, game, players), game, players, SMALL.max_steps)[1]
+
     moments = jax.jit(jax.vmap(run))(jax.random.split(key, 20_000))
     scores = episode_scores(moments)
     first = jax.tree.map(lambda leaf: leaf[:, 0], moments.observations[MAIN])
@@ -154,7 +159,7 @@ def test_places_and_states_agree():
 def test_a_game_on_a_layout_starts_on_free_cells_all_alike(key):
     """Nine cells, three taken: the two agents have 30 starts, each of 6,000 games about 200 times."""
     layout = layouts(TINY, 1)[0]
-    states = jax.vmap(LaidOut(TINY, layout).reset)(jax.random.split(key, 6_000))
+    states = jax.vmap(lambda key: start_on(key, TINY, layout))(jax.random.split(key, 6_000))
     taken = {tuple(cell) for cell in (*layout.subgoals.tolist(), layout.goal.tolist())}
     free = [cell for cell in itertools.product(range(3), repeat=2) if cell not in taken]
     starts = [tuple(map(tuple, agents)) for agents in states.agents.tolist()]

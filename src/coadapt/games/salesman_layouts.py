@@ -24,13 +24,23 @@ def layout_of(state: SalesmanState) -> Layout:
     return Layout(state.subgoals, state.goal)
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["game", "layout"], meta_fields=[])
+def start_on(key: Key, game: Salesman, layout: Layout) -> SalesmanState:
+    """A new game on a layout: both agents on free cells, each on its own, any two as likely as any other."""
+    taken = jnp.sort(_number(jnp.concatenate([layout.subgoals, layout.goal[None]]), game.size))
+    free = distinct(key, game.size**2 - len(taken), 2)
+    for other in taken:
+        free = free + (free >= other).astype(jnp.int32)
+    nothing = jnp.zeros(game.subgoals, bool)
+    return SalesmanState(jnp.int32(0), _cell(free, game.size), layout.subgoals, layout.goal, nothing)
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["game", "start"], meta_fields=[])
 @dataclass(frozen=True)
-class LaidOut:
-    """A game on one layout: only the agents start somewhere else in each episode, each on a free cell of its own."""
+class StartsAt:
+    """A game that always starts in the same state."""
 
     game: Salesman
-    layout: Layout
+    start: SalesmanState
 
     @property
     def num_actions(self) -> tuple[int, int]:
@@ -41,12 +51,8 @@ class LaidOut:
         return self.game.max_steps
 
     def reset(self, key: Key) -> SalesmanState:
-        taken = jnp.sort(_number(jnp.concatenate([self.layout.subgoals, self.layout.goal[None]]), self.game.size))
-        free = distinct(key, self.game.size**2 - len(taken), 2)
-        for other in taken:
-            free = free + (free >= other).astype(jnp.int32)
-        collected = jnp.zeros(self.game.subgoals, bool)
-        return SalesmanState(jnp.int32(0), _cell(free, self.game.size), *self.layout, collected)
+        del key
+        return self.start
 
     def step(self, state: SalesmanState, actions: tuple[Count, Count]) -> tuple[SalesmanState, Outcome]:
         return self.game.step(state, actions)

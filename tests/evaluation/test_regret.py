@@ -1,0 +1,52 @@
+"""Regret is what it says: nothing for the best response, and never less than nothing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from coadapt.agents.best_response import FollowsTable
+from coadapt.evaluation.regret import ceiling, from_starts, starts_on_a_layout
+from coadapt.games.salesman import MOVES, Salesman
+from coadapt.games.salesman_layouts import layout_of
+from coadapt.oracles.salesman import at_random, best_response
+from coadapt.partners.behaviour import behaviour_of
+from coadapt.partners.dirichlet import Stationary
+
+GAME = Salesman(size=4, subgoals=2, max_steps=12)
+PARTNER = Stationary(jnp.zeros(len(MOVES)))
+
+
+def test_starts_share_a_layout_and_nothing_else(key):
+    starts = starts_on_a_layout(key, GAME, 50)
+    for leaf in layout_of(starts):
+        assert (leaf == leaf[:1]).all()
+    assert len({str(agents) for agents in starts.agents.tolist()}) > 30
+
+
+def test_the_best_response_has_no_regret_and_walking_at_random_has(key):
+    """The same 4,000 starts; a pooled paired test at four standard errors."""
+    starts = starts_on_a_layout(key, GAME, 4_000)
+    best = ceiling(GAME, starts, PARTNER)
+    layout = jax.tree.map(lambda leaf: leaf[0], layout_of(starts))
+    respond = FollowsTable(best_response(GAME, layout, at_random(GAME)).actions)
+    regret = lambda player: np.asarray(best.total - from_starts(key, GAME, starts, player, PARTNER).total, np.float64)
+    error = lambda values: values.std() / len(values) ** 0.5
+    none, some = regret(respond), regret(PARTNER)
+    assert abs(none.mean()) < 4 * error(none)
+    assert some.mean() > 4 * error(some)
+
+
+def test_a_player_becomes_the_table_of_what_it_does():
+    layout = layout_of(GAME.reset(jax.random.key(0)))
+    shares = jnp.array([0.1, 0.2, 0.3, 0.4])
+    table = behaviour_of(Stationary(jnp.log(shares)), GAME, layout)
+    assert table.shape == (4, 4, 4, 4, 4, 4)
+    np.testing.assert_allclose(table[:, 1, 2, 3, 0, 2], shares, atol=1e-6)
+
+
+def test_a_player_that_remembers_has_no_table():
+    layout = layout_of(GAME.reset(jax.random.key(0)))
+    counts_steps = FollowsTable(best_response(GAME, layout, at_random(GAME)).actions)
+    with pytest.raises(ValueError, match="remembers"):
+        behaviour_of(counts_steps, GAME, layout)
