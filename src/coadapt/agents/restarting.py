@@ -1,0 +1,25 @@
+"""A belief that is told when its partner is exchanged for another."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Count, Vector
+from coadapt.players import Belief
+
+
+class Restarting(NamedTuple):
+    """After so many steps it forgets all it has seen, and watches as if the episode had just begun."""
+
+    belief: Belief
+    after: Count | int
+
+    def start(self) -> tuple[Count, Any]:
+        return jnp.int32(0), self.belief.start()
+
+    def update(self, observation: Any, memory: tuple[Count, Any]) -> tuple[Vector, tuple[Count, Any]]:
+        step, watched = memory
+        afresh = lambda new, old: jnp.where(step == self.after, new, old)
+        belief, watched = self.belief.update(observation, jax.tree.map(afresh, self.belief.start(), watched))
+        return belief, (step + 1, watched)

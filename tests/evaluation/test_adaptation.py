@@ -1,0 +1,69 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from coadapt.agents.behaviour_conditioned import BehaviourConditioned
+from coadapt.agents.beliefs import DirichletPosterior
+from coadapt.agents.restarting import Restarting
+from coadapt.encounters import meet, play
+from coadapt.evaluation.adaptation import calibration, steps_until_known, watch
+from coadapt.games.game import MAIN, PARTNER
+from coadapt.games.matrix import MatrixGame, partner_action
+from coadapt.partners.dirichlet import Stationary
+from coadapt.partners.exchanged import Exchanged
+
+CERTAINLY = 100.0
+GAME = MatrixGame(jnp.eye(2), max_steps=6)
+ALWAYS = [Stationary(CERTAINLY * row) for row in jnp.eye(2)]
+BELIEF = DirichletPosterior(jnp.ones(2), partner_action)
+
+
+def episode(main, partner, key, steps=6):
+    players = main, partner
+    return play(meet(key, GAME, players), GAME, players, steps)[1]
+
+
+def test_after_the_exchange_another_one_plays(key):
+    moments = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 2), key)
+    assert moments.actions[PARTNER].tolist() == [0, 0, 1, 1, 1, 1]
+
+
+def test_in_the_next_episode_the_first_is_back(key):
+    moments = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 4), key, steps=12)
+    assert moments.actions[PARTNER].tolist() == [0, 0, 0, 0, 1, 1] * 2
+
+
+def test_who_is_told_of_the_exchange_forgets_and_who_is_not_does_not(key):
+    """The posterior mean of the first action: (1 + seen) / (2 + all). Told, it counts from the exchange on."""
+    partner = Exchanged(ALWAYS[0], ALWAYS[1], 3)
+    said = lambda belief: episode(BehaviourConditioned(belief, lambda o, b: b), partner, key).infos[MAIN]["belief"]  # pyright: ignore[reportArgumentType]
+    np.testing.assert_allclose(said(BELIEF)[:, 0], [1 / 2, 2 / 3, 3 / 4, 4 / 5, 4 / 6, 4 / 7], atol=1e-6)
+    told = said(Restarting(BELIEF, 4))
+    np.testing.assert_allclose(told[:, 0], [1 / 2, 2 / 3, 3 / 4, 4 / 5, 1 / 3, 1 / 4], atol=1e-6)
+
+
+def test_a_belief_that_only_watches_says_what_it_would_say_in_play(key):
+    """Two episodes in a row: it starts afresh where they do."""
+    agent = BehaviourConditioned(BELIEF, lambda o, b: b)  # pyright: ignore[reportArgumentType]
+    moments = jax.vmap(lambda key: episode(agent, Stationary(jnp.zeros(2)), key, steps=12))(jax.random.split(key, 3))
+    np.testing.assert_allclose(watch(BELIEF, moments), moments.infos[MAIN]["belief"], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "step"),
+    [([0.5, 0.9, 0.95], 2), ([0.95, 0.8, 0.9], 3), ([0.9, 1.0], 1), ([1.0, 0.8], None), ([0.2, 0.9, np.nan], 2)],
+)
+def test_steps_until_known(accuracy, step):
+    assert steps_until_known(np.array(accuracy)) == step
+
+
+def test_a_calibration_counted_by_hand():
+    """Two at 0.6, of which one is right; two at 0.95, both right: off by 0.1 and by 0.05, half the time each."""
+    beliefs = np.array([[0.6, 0.4], [0.4, 0.6], [0.95, 0.05], [0.05, 0.95]])
+    labels = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
+    found = calibration(beliefs, labels)
+    assert found.said[[6, 9]] == pytest.approx([0.6, 0.95])
+    assert found.was[[6, 9]] == pytest.approx([0.5, 1.0])
+    assert found.share[[6, 9]] == pytest.approx([0.5, 0.5])
+    assert found.error == pytest.approx(0.075)
