@@ -14,6 +14,7 @@ from coadapt.agents.relational import RelationalBelief, RelationalLSTM, Relation
 from coadapt.encounters import meet, play
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, FAST, PAPER, shipped
+from coadapt.experiments.salesman.ceilings import LayoutsConfig
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
 from coadapt.experiments.salesman.scores import LABEL_SOURCES, seats_of
@@ -230,7 +231,7 @@ def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_pa
     """The same agents, partners and chances from files: the same numbers, but for what rounding does to a choice."""
     monkeypatch.setattr(shipped, "FOLDER", run.results / "agents")
     shipped._read.cache_clear()
-    config = shipped.ShippedConfig(episodes=60, batch=20)
+    config = shipped.ShippedConfig(episodes=60, batch=20, beside_the_best=LayoutsConfig(layouts=20, starts=10))
     assert config.seeds == (3,)
     assert config.methods == ("behaviour_conditioned", "label_blind", "lstm")
     made, _ = carry_out(shipped.EXPERIMENT, config, tmp_path / "run")
@@ -242,3 +243,17 @@ def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_pa
     assert set(after) == {row for row in before if row[0] != "lstm_matched"}
     assert all(abs(after[row] - before[row]) < 0.01 for row in after)
     assert again["mode"] == summary["mode"]
+    check_regrets(again)
+
+
+def check_regrets(summary):
+    """Nobody beats the best response, which is the same for everyone, by more than luck in four standard errors."""
+    regrets = summary["regret"]
+    methods = {"behaviour_conditioned", "label_blind", "lstm", "true_label"}
+    found = [(row["method"], row["partner_id"], row["mode"]) for row in regrets]
+    assert len(found) == len(set(found))
+    assert set(found) == {(m, f"100-{kind}", mode) for m in methods for kind in KINDS for mode in ("sample", "argmax")}
+    for row in regrets:
+        assert row["regret_return"] > -4 * row["regret_return_standard_error"]
+    best = {(row["partner_id"], row["best_response_return"], row["best_response_length"]) for row in regrets}
+    assert len(best) == len(KINDS)

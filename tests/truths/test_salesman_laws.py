@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.posterior import PartnerPosterior
 from coadapt.catalogue import find
 from coadapt.encounters import play_with_each
@@ -29,6 +30,7 @@ def partners():
 def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key):
     """Summed over each episode, on the same episodes, the hypotheses exactly the partners met and as often; z = 4."""
     agent = find("salesman/behaviour-conditioned/0").player()
+    assert isinstance(agent, BehaviourConditioned)
     posterior = PartnerPosterior(GAME, partners.players, partners.labels, jnp.full(len(partners.ids), 1 / 9))
 
     @jax.jit

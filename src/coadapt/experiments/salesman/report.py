@@ -1,13 +1,15 @@
 """The salesman's results as people look at them: a summary, tables beside the paper's, figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coadapt.evaluation.figures import Line, Panel, draw_panels
-from coadapt.evaluation.statistics import over_seeds
+from coadapt.evaluation.statistics import over_seeds, over_seeds_and_partners
 from coadapt.evaluation.tables import Table
+from coadapt.experiments.salesman.ceilings import Regret
 from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
 from coadapt.experiments.salesman.scores import LABEL_SOURCES, MODES, Cell
 from coadapt.experiments.salesman.world import KINDS
@@ -61,13 +63,14 @@ class Results(NamedTuple):
     """Everything measured. What was not made in this run is empty."""
 
     config: SalesmanConfig
-    partners: list[Partner]  # of all clones
+    mode: str  # how the agents act in the headline
     cells: dict[tuple[str, int, str], list[Cell]]  # by method, seed and mode: one for each reference partner
     beliefs: dict[int, dict[str, np.ndarray]]  # by seed and name, with sampled actions: reference partner, step
-    rehearsal: dict[tuple[str, str, int], list[Cell]]  # by feed, mode and seed: one for each training partner
-    accuracies: dict[int, tuple[float, float]]  # by seed: at the end of training, and in execution on the same partners
-    curves: dict[tuple[str, int], dict[str, np.ndarray]]  # by training, seed and name: point of the curve
-    mode: str  # how the agents act in the headline
+    regrets: dict[tuple[str, int, str], list[Regret]]  # by method, seed and mode: one for each reference partner
+    partners: Sequence[Partner] = ()  # of all clones
+    rehearsal: Mapping[tuple[str, str, int], list[Cell]] = MappingProxyType({})  # by feed, mode and seed
+    accuracies: Mapping[int, tuple[float, float]] = MappingProxyType({})  # by seed: in training, and in execution then
+    curves: Mapping[tuple[str, int], dict[str, np.ndarray]] = MappingProxyType({})  # by training, seed and name: points
 
     @property
     def reference_ids(self) -> list[str]:
@@ -83,12 +86,21 @@ class Results(NamedTuple):
         """A number of one method with the reference partners of one kind: seed, partner."""
         return np.array([self._of_kind(method, seed, mode, kind, what) for seed in self.config.seeds])
 
+    def regret(self, method: str, kind: str, what: str) -> np.ndarray:
+        """A number of one method's regret with the reference partners of one kind, in the headline: seed, partner."""
+        of = [self.regrets[method, seed, self.mode] for seed in self.config.seeds]
+        return np.array([[getattr(regret, what) for regret in self._only(kind, regrets)] for regrets in of])
+
     def _of_kind(self, method: str, seed: int, mode: str, kind: str, what: str) -> list[float]:
-        cells = zip(self.reference_ids, self.cells[method, seed, mode], strict=True)
-        return [getattr(cell, what) for partner, cell in cells if partner.endswith(f"-{kind}")]
+        return [getattr(cell, what) for cell in self._only(kind, self.cells[method, seed, mode])]
+
+    def _only(self, kind: str, of_partners: list) -> list:
+        """What belongs to the reference partners of one kind."""
+        each = zip(self.reference_ids, of_partners, strict=True)
+        return [of_partner for partner, of_partner in each if partner.endswith(f"-{kind}")]
 
 
-def best_mode(rehearsal: dict[tuple[str, str, int], list[Cell]], feed: str) -> str:
+def best_mode(rehearsal: Mapping[tuple[str, str, int], list[Cell]], feed: str) -> str:
     """How the agents are to act, chosen on training partners by the mean return over all of them."""
     mean = lambda mode: np.mean(
         [[c.total for c in cells] for (f, m, _), cells in rehearsal.items() if (f, m) == (feed, mode)]
@@ -104,6 +116,7 @@ def summary(results: Results) -> dict[str, Any]:
         "mode": results.mode,
         "feed": config.feed,
         "rows": list(_rows(results)),
+        "regret": list(_regret_rows(results)),
         "partners": [partner._asdict() | {"partner_id": partner.id} for partner in results.partners],
         "references": list(config.references),
         "beliefs": {
@@ -138,6 +151,23 @@ def _rows(results: Results) -> Iterator[dict[str, Any]]:
                 "mean_return": cell.total,
                 "return_standard_error": cell.total_error,
                 "finished": cell.finished,
+            }
+
+
+def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
+    for (method, seed, mode), regrets in results.regrets.items():
+        for partner_id, regret in zip(results.reference_ids, regrets, strict=True):
+            yield {
+                "method": method,
+                "seed": seed,
+                "partner_kind": partner_id.partition("-")[2],
+                "partner_id": partner_id,
+                "mode": mode,
+                "best_response_return": regret.best_total,
+                "best_response_length": regret.best_length,
+                "regret_return": regret.total,
+                "regret_return_standard_error": regret.total_error,
+                "regret_length": regret.length,
             }
 
 
@@ -181,6 +211,8 @@ def tables(results: Results) -> list[Table]:
     if results.cells:
         other = next(mode for mode in MODES if mode != results.mode)
         made = [score_table(results, results.mode), score_table(results, other), source_table(results), *made]
+    if results.regrets:
+        made.insert(1, regret_table(results))
     if results.beliefs:
         made.append(belief_table(results))
     return [*made, budget_table(results)]
@@ -221,6 +253,29 @@ def source_table(results: Results) -> Table:
         for m in told
     ]
     return Table("The same policy with other labels: return with reference partners", ["label", *KINDS], rows)
+
+
+def regret_table(results: Results) -> Table:
+    """How far everyone is from the exact best response."""
+    methods = [method for method in NAMES if (method, results.config.seeds[0], results.mode) in results.regrets]
+    rows = [_regret_row(results, method, kind) for method in methods for kind in reversed(KINDS)]
+    columns = ["method", "partner", "best response", "return", "regret", "95% interval", "steps more", "closed"]
+    title = (
+        "Beside the exact best response to each partner, from the same starts; `closed` is the share of the way from"
+        " the paper's return to the best response's"
+    )
+    return Table(title, columns, rows, left=(1,))
+
+
+def _regret_row(results: Results, method: str, kind: str) -> list[str]:
+    lost, best, longer = (results.regret(method, kind, what) for what in ("total", "best_total", "length"))
+    estimate = over_seeds_and_partners(lost)
+    interval = "–" if np.isnan(estimate.low) else f"{estimate.low:.4f} to {estimate.high:.4f}"
+    paper = PAPER_ROWS["behaviour_conditioned", kind][1]
+    closed = 1 - lost.mean() / (best.mean() - paper)
+    ours = best.mean() - lost.mean()
+    numbers = [f"{best.mean():.4f}", f"{ours:.4f}", f"{lost.mean():.4f}", interval, f"{longer.mean():.2f}"]
+    return [NAMES[method], kind, *numbers, f"{closed:.0%}"]
 
 
 def rehearsal_table(results: Results) -> Table:

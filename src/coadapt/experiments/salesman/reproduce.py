@@ -11,6 +11,7 @@ from coadapt.configs.data import plain
 from coadapt.evaluation.pictures import episode_strip, record_episode
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.baseline import lstm_cloning_of
+from coadapt.experiments.salesman.ceilings import regrets_in
 from coadapt.experiments.salesman.clones import Clones, cloning_of, networks_of, stage_name, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.report import (
@@ -134,6 +135,7 @@ def gather(config: SalesmanConfig, outcomes: Inputs) -> Results:
             for training, seed, stage in _trained(config)
         },
         mode=best_mode(rehearsal, config.feed),
+        regrets=regrets_in(config, outcomes),
     )
 
 

@@ -12,6 +12,7 @@ from coadapt.configs.checks import distinct, each_whole, whole
 from coadapt.configs.data import read_config
 from coadapt.experiments import stages as stages_module
 from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.salesman.ceilings import LayoutsConfig, ceilings_of, regret_of, regrets_in
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.report import Results, headline, tables
 from coadapt.experiments.salesman.reproduce import believed, evaluated, write_results
@@ -36,6 +37,7 @@ class ShippedConfig:
     seeds: tuple[int, ...] = field(default_factory=published_seeds)
     episodes: int = 4_000  # of a method with a partner
     batch: int = 1_000  # of these at a time
+    beside_the_best: LayoutsConfig = field(default_factory=lambda: LayoutsConfig(layouts=20))
 
     def __post_init__(self):
         if not self.seeds:
@@ -107,14 +109,22 @@ def stages(config: ShippedConfig) -> list[Stage]:
     """Every published seed plays with every published reference partner."""
     trained = as_trained(config)
     evaluations = [evaluation_of(mode, trained, seed, find, ("published",)) for seed in config.seeds for mode in MODES]
-    return [published(config), *evaluations]
+    on = config.beside_the_best
+    regrets = [regret_of(trained, on, seed, find, ("published",)) for seed in config.seeds]
+    return [published(config), *evaluations, ceilings_of(trained, on, find, ("published",)), *regrets]
 
 
 def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
     trained = as_trained(config)
     mode = _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
-    results = Results(trained, [], evaluated(trained, outcomes), believed(trained, outcomes), {}, {}, {}, mode)
+    results = Results(
+        trained,
+        cells=evaluated(trained, outcomes),
+        beliefs=believed(trained, outcomes),
+        regrets=regrets_in(trained, outcomes),
+        mode=mode,
+    )
     write_results(results, folder)
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 
