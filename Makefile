@@ -29,10 +29,12 @@ $(READY): pyproject.toml constraints.txt
 reproduce: $(READY)
 	$(BIN)/coadapt reproduce matrix-game
 	$(BIN)/coadapt reproduce salesman --shipped
+	$(BIN)/coadapt report matrix_game salesman_shipped --to runs
 
 reproduce-full: $(READY)
 	$(BIN)/coadapt reproduce matrix-game
 	$(BIN)/coadapt reproduce salesman
+	$(BIN)/coadapt report matrix_game salesman --to runs
 
 test: lint types pytest
 

@@ -8,6 +8,7 @@ from tyro.extras import SubcommandApp
 from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answered
 from coadapt.cli.experiments import reproductions, resume, searches, trainings
+from coadapt.cli.report import report
 from coadapt.cli.runs import run_commands
 
 app = SubcommandApp()
@@ -16,6 +17,7 @@ app.command(trainings, name="train", help="Train one agent, with the partners it
 app.command(name="resume")(resume)
 app.command(name="evaluate")(evaluate)
 app.command(name="watch")(watch)
+app.command(name="report")(report)
 app.command(run_commands, name="runs", help="List the runs there are, look into one, or compare two.")
 app.command(searches, name="tune", help="Search the training settings of an experiment, on seeds of its own.")
 

@@ -32,7 +32,7 @@ def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed."
 @run_commands.command(name="show")
 def show_run(run: ARunsName) -> None:
     """One run: its state, its configuration, the last numbers of every stage, and what it came to."""
-    from coadapt.configs.data import differences
+    from coadapt.configs.data import fields_of
     from coadapt.evaluation.tables import Table
     from coadapt.storage import runs
 
@@ -44,7 +44,7 @@ def show_run(run: ARunsName) -> None:
     facts += [["note", seen.note]] if seen.note else []
     facts += [["forked from run", found.parent]] if found.parent else []
     Table(f"Run {folder}", ["", ""], facts, left=(1,)).show()
-    fields = [[place, str(value)] for place, value, _ in differences(found.config, _emptied(found.config))]
+    fields = [[place, str(value)] for place, value in fields_of(found.config)]
     Table("Configuration", ["field", "value"], fields, left=(1,)).show()
     last = [[stage, str(line.get("iteration", "")), _numbers(line)] for stage, line in runs.last_metrics(found).items()]
     if last:
@@ -102,8 +102,3 @@ def _numbers(line: dict[str, Any]) -> str:
     means = {name: values for name, values in line.items() if isinstance(values, list)}
     known = {name: [v for v in values if isinstance(v, int | float)] for name, values in means.items()}
     return "  ".join(f"{name} {sum(values) / len(values):.4g}" for name, values in known.items() if values)
-
-
-def _emptied(config: Any) -> Any:
-    """The same fields without values: everything differs from it."""
-    return {name: _emptied(value) if isinstance(value, dict) else None for name, value in config.items()}

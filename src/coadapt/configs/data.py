@@ -102,6 +102,15 @@ def _set(data: dict[str, Any], path: list[str], text: str) -> None:
         data[name] = text
 
 
+def fields_of(config: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """All fields of a plain configuration with their values, those within others by their path."""
+    if isinstance(config, dict):
+        for name, value in config.items():
+            yield from fields_of(value, _inside(place, name))
+    else:
+        yield place, config
+
+
 def differences(one: Any, other: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
     """The fields in which two plain configurations differ, each with both values."""
     if isinstance(one, dict) and isinstance(other, dict):

@@ -32,3 +32,18 @@ class Table(NamedTuple):
         # Elsewhere than on a terminal nobody says how wide a line may be, so nothing need be folded.
         console = Console() if Console().is_terminal else Console(width=220)
         console.print(table)
+
+
+def tables_in(markdown: str) -> list[Table]:
+    """The tables of a file that `Table.markdown` wrote, in their order."""
+    found = []
+    for block in f"\n{markdown}".split("\n**")[1:]:
+        title, _, rest = block.partition("**\n")
+        columns, rule, *rows = [_cells(line) for line in rest.splitlines() if line.startswith("|")]
+        left = tuple(number for number, mark in enumerate(rule) if number and not mark.endswith(":"))
+        found.append(Table(title, columns, rows, left))
+    return found
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split(" | ")]

@@ -1,0 +1,114 @@
+"""Results as a page to look at: what is in a folder of results, told to somebody who has a minute."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coadapt.configs.data import fields_of
+from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
+from coadapt.evaluation.tables import Table, tables_in
+from coadapt.storage.files import Foreign, make_folder, write_text
+
+TITLE = "coadapt: agents that cooperate with partners they have never met"
+LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that
+inference. Here is how well that works: against the paper, against baselines and controls, and against exact ceilings,
+which no agent can pass."""
+
+
+class Story(NamedTuple):
+    """What to say of an experiment."""
+
+    title: str
+    text: str
+    captions: Mapping[str, str]  # of its pictures, by name, in the order in which they are shown
+    first_tables: int  # so many are shown at once, the others when asked for
+
+
+STORIES = {
+    "matrix_game": Story(
+        "The matrix game",
+        "A partner's taste for five actions stays hidden; ten steps are there to find it out and to profit from it.",
+        {
+            "learning": "Reward of the last step against training, a panel for each kind of partners: the nearer to the"
+            " dashed line, the exact Bayes-optimal player, the better.",
+            "adaptation": "Within one episode: reward rises and prediction error falls as the partner shows itself.",
+        },
+        first_tables=1,
+    ),
+    "salesman": Story(
+        "The travelling-salesman gridworld",
+        "Two agents share a grid with four subgoals. One of them has to find out within a few steps whether the other"
+        " is skilled, half-trained or a random walker, and to divide the work accordingly.",
+        {
+            "episode_skilled": "An episode with a skilled partner: the bar beside the grid is what the agent believes.",
+            "episode_intermediate": "The same with a half-trained partner.",
+            "episode_novice": "And with a random walker, with whom it has to do everything itself.",
+            "learning": "Steps an episode takes, against training: fewer are better.",
+            "adaptation": "How soon the agent knows whom it plays with, by step of the episode.",
+        },
+        first_tables=2,
+    ),
+}
+ENDINGS = ("svg", "png")
+"""Of two files of a picture, the sharper one."""
+
+
+def write_report(folders: Sequence[Path], to: Path) -> tuple[Path, Path]:
+    """The page of what is in these folders of results, as `report.html` and `report.md`."""
+    sections = [section for folder in folders for section in sections_of(folder)]
+    page = Page(TITLE, LEAD, sections)
+    make_folder(to)
+    html, markdown = to / "report.html", to / "report.md"
+    write_text(html, as_html(page))
+    write_text(markdown, as_markdown(page, to))
+    return html, markdown
+
+
+def results_in(path: Path) -> list[Path]:
+    """The folders of results at a place: it is one, it is a run that has one, or it has some within it."""
+    candidates = dict.fromkeys((path, path / "results", *sorted(path.glob("*/"))))
+    found = [folder for folder in candidates if (folder / "summary.json").is_file()]
+    if not found:
+        raise Foreign(f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce")
+    return found
+
+
+def sections_of(folder: Path) -> list[Section]:
+    """What one folder of results has to show."""
+    name = _read(folder / "summary.json").get("experiment", "")
+    story = STORIES.get(name, Story(name, "", {}, 1))
+    tables = tables_in(_text(folder / "table.md"))
+    figures = [Figure(file, caption) for stem, caption in story.captions.items() if (file := _picture(folder, stem))]
+    first, rest = tables[: story.first_tables], tables[story.first_tables :]
+    sections = [Section(story.title, story.text, figures, first)]
+    if rest:
+        sections.append(Section(f"{story.title}: all other numbers", tables=rest, folded=True))
+    return [*sections, Section(f"{story.title}: how it was made", tables=_making(folder), folded=True)]
+
+
+def _picture(folder: Path, stem: str) -> Path | None:
+    return next((file for ending in ENDINGS if (file := folder / f"{stem}.{ending}").is_file()), None)
+
+
+def _making(folder: Path) -> list[Table]:
+    """The configuration, the versions and the times."""
+    config, provenance = _read(folder / "config.json"), _read(folder / "provenance.json")
+    facts = {name: value for name, value in provenance.items() if name != "stages"}
+    made = [
+        Table(title, ["what", "value"], [[place, str(value)] for place, value in fields_of(of)], left=(1,))
+        for title, of in (("Code, versions and machine", facts), ("Configuration, seeds included", config))
+        if of
+    ]
+    return [*made, *tables_in(_text(folder / "times.md"))]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return json.loads(_text(file) or "{}")
+    except json.JSONDecodeError:
+        raise Foreign(f"{file} is damaged: it is no JSON; make the results again") from None
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.is_file() else ""

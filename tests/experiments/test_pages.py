@@ -1,0 +1,37 @@
+"""The report of committed results, and of what is not there."""
+
+from pathlib import Path
+
+import pytest
+
+from coadapt.experiments.pages import results_in, write_report
+from coadapt.storage.files import Foreign
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_the_committed_results_make_a_page(tmp_path):
+    folders = results_in(RESULTS)
+    html, markdown = (file.read_text() for file in write_report(folders, tmp_path))
+    assert "The matrix game" in html
+    assert html.count("<img") >= 2
+    assert "exact ceiling" in html
+    assert "commit" in html
+    assert "learning.svg" in markdown
+
+
+def test_a_run_or_a_folder_of_results_will_do(tmp_path):
+    (tmp_path / "run" / "results").mkdir(parents=True)
+    (tmp_path / "run" / "results" / "summary.json").write_text("{}")
+    assert results_in(tmp_path / "run") == results_in(tmp_path / "run" / "results") == [tmp_path / "run" / "results"]
+
+
+def test_where_there_are_no_results_a_sentence_says_so(tmp_path):
+    with pytest.raises(Foreign, match="no results in"):
+        results_in(tmp_path)
+
+
+def test_a_damaged_summary_is_named(tmp_path):
+    (tmp_path / "summary.json").write_text("{")
+    with pytest.raises(Foreign, match=r"summary\.json is damaged"):
+        write_report([tmp_path], tmp_path)
