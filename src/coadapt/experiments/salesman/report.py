@@ -43,6 +43,8 @@ PAPER_ROWS = {
 """Mean length and return that the paper prints. Its lengths most likely count from zero, so are one less than ours."""
 
 SHOWN_STEPS = (1, 2, 3, 5, 8, 10, 15, 20)
+FEWEST_LASTING = 0.01
+"""Of a step that fewer episodes than this share get to, nothing is said of beliefs: the few are no longer typical."""
 
 
 class Partner(NamedTuple):
@@ -261,7 +263,7 @@ def regret_table(results: Results) -> Table:
     rows = [_regret_row(results, method, kind) for method in methods for kind in reversed(KINDS)]
     columns = ["method", "partner", "best response", "return", "regret", "95% interval", "steps more", "closed"]
     title = (
-        "Beside the exact best response to each partner, from the same starts; `closed` is the share of the way from"
+        "Beside the exact best response to each partner, from the same starts; closed is the share of the way from"
         " the paper's return to the best response's"
     )
     return Table(title, columns, rows, left=(1,))
@@ -318,7 +320,8 @@ def belief_table(results: Results) -> Table:
     for step in (s for s in SHOWN_STEPS if s <= results.config.world.game.max_steps):
         accuracy = [_belief(results, "correct", kind)[step - 1] for kind in KINDS]
         brier = [_belief(results, "brier", kind)[step - 1] for kind in KINDS]
-        rows.append([f"{step}", *(f"{a:.1%}" for a in accuracy), *(f"{b:.3f}" for b in brier)])
+        shown = lambda value, how: "–" if np.isnan(value) else format(value, how)
+        rows.append([f"{step}", *(shown(a, ".1%") for a in accuracy), *(shown(b, ".3f") for b in brier)])
     columns = ["step", *(f"accuracy, {kind}" for kind in KINDS), *(f"Brier, {kind}" for kind in KINDS)]
     return Table("The predictor with reference partners, by step of the episode", columns, rows)
 
@@ -329,7 +332,9 @@ def _belief(results: Results, name: str, kind: str) -> np.ndarray:
     values = np.array([of_seed[name][partners] for of_seed in results.beliefs.values()])
     counted = np.array([of_seed["counted"][partners] for of_seed in results.beliefs.values()])
     weights = np.where(counted > 0, counted, np.nan)
-    return np.nansum(values * weights, axis=(0, 1)) / np.nansum(weights, axis=(0, 1))
+    lasting = np.nansum(weights, axis=(0, 1))
+    means = np.nansum(values * weights, axis=(0, 1)) / np.where(lasting > 0, lasting, np.nan)
+    return np.where(lasting >= FEWEST_LASTING * lasting[0], means, np.nan)
 
 
 def budget_table(results: Results) -> Table:
