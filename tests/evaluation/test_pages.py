@@ -61,5 +61,5 @@ def test_markdown_links_to_the_pictures(tmp_path):
 
 
 def test_tables_survive_markdown():
-    other = Table("Other", ["a", "b"], [["1", "2"], ["3", "–"]])
-    assert tables_in(f"{TABLE.markdown()}\n{other.markdown()}") == [TABLE, other]
+    other = Table("Other", ["a", "b"], [["1", "2"], ["a | b", ""]])
+    assert tables_in(f"{TABLE.markdown()}\n**No table.**\n\n{other.markdown()}") == [TABLE, other]

@@ -82,6 +82,7 @@ def test_one_episode_has_no_standard_error(key):
 
 
 def test_parts_make_a_whole():
-    """Two parts with errors 3 and 4: half of five is left in their mean."""
+    """Two parts with errors 3 and 4: half of five is left in their mean. One of three times the size counts so much."""
     parts = Means(*(jnp.array([[a], [b]]) for a, b in ((10.0, 20.0), (0.0, 1.0), (3.0, 4.0), (1.0, 0.5))))
-    assert [float(mean[0]) for mean in pooled(parts)] == [15, 0.5, 2.5, 0.75]
+    assert [float(mean[0]) for mean in pooled(parts, (7, 7))] == [15, 0.5, 2.5, 0.75]
+    assert [float(mean[0]) for mean in pooled(parts, (1, 3))] == [17.5, 0.75, (9 + 144) ** 0.5 / 4, 0.625]

@@ -26,6 +26,14 @@ def test_a_run_or_a_folder_of_results_will_do(tmp_path):
     assert results_in(tmp_path / "run") == results_in(tmp_path / "run" / "results") == [tmp_path / "run" / "results"]
 
 
+def test_a_run_tells_its_configuration(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "summary.json").write_text("{}")
+    (tmp_path / "config.json").write_text('{"predictor": {"games": 1234}}')
+    html, _ = write_report(results_in(tmp_path), tmp_path)
+    assert "<td>predictor.games</td><td>1234</td>" in html.read_text()
+
+
 def test_where_there_are_no_results_a_sentence_says_so(tmp_path):
     with pytest.raises(Foreign, match="no results in"):
         results_in(tmp_path)

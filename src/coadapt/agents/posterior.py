@@ -17,13 +17,14 @@ class Watched(NamedTuple):
     begun: Flag  # false before the first observation
     cell: Cell  # where it was
     would_do: Float[Array, "partners actions"]  # what each of those it may be would do there
-    log_weights: Float[Array, "partners"]  # of each, not normalised
+    log_weights: Float[Array, "partners"]  # how likely it is to be each
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["players", "labels", "prior"], meta_fields=["game"])
 @dataclass(frozen=True)
 class PartnerPosterior:
-    """The exact posterior over some memoryless partners, one of whom it is: no belief has a smaller log loss.
+    """The exact posterior over some memoryless partners, one of whom it is: no belief has a smaller log loss
+    on average over them.
 
     Actions are not seen, only moves: a partner that stays where it is has walked into a wall, and in a corner it may
     have been either. `players` are stacked along their first axis; each has a label, which others may share, and a

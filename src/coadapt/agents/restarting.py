@@ -10,7 +10,10 @@ from coadapt.players import Belief
 
 
 class Restarting(NamedTuple):
-    """After so many steps it forgets all it has seen, and watches as if the episode had just begun."""
+    """After so many observations it forgets all it has seen, and goes on as if the episode had just begun.
+
+    An observation that still shows what the old partner did belongs to the time before: forget after it.
+    """
 
     belief: Belief
     after: Count | int

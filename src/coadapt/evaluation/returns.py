@@ -3,11 +3,12 @@
 A game goes on to its next episode as soon as one is over, so that short ones do not wait for the longest there can be.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import Meeting, Moment, Players, advance, meet
@@ -131,10 +132,11 @@ def _means(sums: Sums, quotas: Int[Array, "games"]) -> Means:
     return Means(length, total, jnp.float32(error), finished)
 
 
-def pooled(parts: Means) -> Means:
-    """The means of equally large parts, which are along the first axis, as those of the whole."""
-    means = Means(*(of_parts.mean(axis=0) for of_parts in parts))
-    return means._replace(total_error=(parts.total_error**2).sum(axis=0) ** 0.5 / len(parts.total_error))
+def pooled(parts: Means, episodes: Sequence[int]) -> Means:
+    """The means of parts with so many episodes, which are along the first axis, as those of the whole."""
+    share = np.asarray(episodes, np.float64) / sum(episodes)
+    length, total, error, finished = (np.asarray(values, np.float64) for values in parts)
+    return Means(share @ length, share @ total, (share**2 @ error**2) ** 0.5, share @ finished)  # pyright: ignore[reportArgumentType] (NumPy's, in double precision)
 
 
 def mean_returns(

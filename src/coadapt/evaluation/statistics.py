@@ -26,21 +26,20 @@ def over_seeds(values: np.ndarray) -> Estimate:
     return Estimate(mean, deviation, mean - half, mean + half)
 
 
-def over_seeds_and_partners(values: np.ndarray) -> Estimate:
-    """The estimate for new seeds with new partners, from values by seed and partner: every seed met every partner.
+def crossed(values: np.ndarray) -> Estimate:
+    """The estimate for new ones of everything there is an axis for: seeds first, then partners, say, or layouts.
 
-    Some seeds are better and some partners easier, so the values are not independent: all of a seed, and all with a
-    partner, go up and down together. The squared error of the mean is at most that of a mean over seeds plus that of a
-    mean over partners (what the two have in common is counted twice, which is on the safe side). Its degrees of freedom
-    are Welch's and Satterthwaite's.
+    Every seed met every partner, so the values are not independent: some seeds are better and some partners easier, and
+    all values of a seed, or with a partner, go up and down together. The squared error of the mean is taken as the sum
+    of those of a mean over seeds, of a mean over partners, and so on. What is particular to a pair is then counted more
+    than once, so on average this is no less than the truth. The degrees of freedom are Welch's and Satterthwaite's.
     """
     values = np.asarray(values, np.float64)
-    by_seed, by_partner = values.mean(axis=1), values.mean(axis=0)
-    mean = float(values.mean())
-    deviation = float(by_seed.std(ddof=1)) if by_seed.size > 1 else np.nan
+    each = [values.mean(axis=tuple(a for a in range(values.ndim) if a != axis)) for axis in range(values.ndim)]
+    mean, deviation = float(values.mean()), float(each[0].std(ddof=1)) if len(each[0]) > 1 else np.nan
     if min(values.shape) < 2:
         return Estimate(mean, deviation, np.nan, np.nan)
-    errors = np.array([means.var(ddof=1) / means.size for means in (by_seed, by_partner)])
+    errors = np.array([means.var(ddof=1) / means.size for means in each])
     if not errors.any():
         return Estimate(mean, deviation, mean, mean)
     freedom = errors.sum() ** 2 / (errors**2 / (np.array(values.shape) - 1)).sum()

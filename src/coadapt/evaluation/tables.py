@@ -1,7 +1,11 @@
 """A table as people like to read it: in a terminal, or in Markdown."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
+
+BAR = "\\|"
+"""A bar within a cell, which would end it."""
 
 
 class Table(NamedTuple):
@@ -15,8 +19,8 @@ class Table(NamedTuple):
     def markdown(self) -> str:
         """As a Markdown table, its title as a bold line above it."""
         rule = ["---" if number in (0, *self.left) else "---:" for number in range(len(self.columns))]
-        lines = [self.columns, rule, *self.rows]
-        return "\n".join([f"**{self.title}**", "", *("| " + " | ".join(line) + " |" for line in lines), ""])
+        lines = [" | ".join(cell.replace("|", BAR) for cell in line) for line in (self.columns, rule, *self.rows)]
+        return "\n".join([f"**{self.title}**", "", *(f"| {line} |" for line in lines), ""])
 
     def show(self) -> None:
         """On the terminal."""
@@ -39,11 +43,14 @@ def tables_in(markdown: str) -> list[Table]:
     found = []
     for block in f"\n{markdown}".split("\n**")[1:]:
         title, _, rest = block.partition("**\n")
-        columns, rule, *rows = [_cells(line) for line in rest.splitlines() if line.startswith("|")]
-        left = tuple(number for number, mark in enumerate(rule) if number and not mark.endswith(":"))
-        found.append(Table(title, columns, rows, left))
+        lines = [_cells(line) for line in rest.splitlines() if line.startswith("|")]
+        if len(lines) >= 2:
+            columns, rule, *rows = lines
+            left = tuple(number for number, mark in enumerate(rule) if number and not mark.endswith(":"))
+            found.append(Table(title, columns, rows, left))
     return found
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+    inner = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace(BAR, "|") for cell in re.split(r"(?<!\\)\|", inner)]

@@ -93,7 +93,9 @@ def _picture(folder: Path, stem: str) -> Path | None:
 
 def _making(folder: Path) -> list[Table]:
     """The configuration, the versions and the times."""
-    config, provenance = _read(folder / "config.json"), _read(folder / "provenance.json")
+    # A run keeps its configuration above its results; published results have it beside them.
+    config = _read(folder / "config.json") or _read(folder.parent / "config.json")
+    provenance = _read(folder / "provenance.json")
     facts = {name: value for name, value in provenance.items() if name != "stages"}
     made = [
         Table(title, ["what", "value"], [[place, str(value)] for place, value in fields_of(of)], left=(1,))

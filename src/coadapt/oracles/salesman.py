@@ -8,6 +8,7 @@ tables have the axes `row column row column set`: the main agent's cell, the par
 import os
 from collections.abc import Callable
 from functools import reduce
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -153,9 +154,15 @@ def check_fits(game: Salesman) -> None:
         raise ValueError(
             f"exact tables of a {game.size}x{game.size} grid with {game.subgoals} subgoals need about"
             f" {needed / 1e9:,.1f} GB, more than the {there / 1e9:,.1f} GB that are free; take a smaller grid or fewer"
+            " subgoals"
         )
 
 
 def _free_memory() -> int:
-    pages = "SC_AVPHYS_PAGES" if "SC_AVPHYS_PAGES" in os.sysconf_names else "SC_PHYS_PAGES"
-    return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+    """What could be had, as the system tells it, or all there is where it does not tell."""
+    told = Path("/proc/meminfo")
+    if told.is_file():
+        available = [line.split()[1] for line in told.read_text().splitlines() if line.startswith("MemAvailable:")]
+        if available:
+            return int(available[0]) * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -26,5 +26,5 @@ class Exchanged(NamedTuple):
         is_second = step >= self.after
         logits = jnp.where(is_second, now_second.logits, now_first.logits)
         # Who is not there yet sees nothing.
-        waiting = jax.tree.map(lambda new, old: jnp.where(is_second, new, old), now_second.memory, of_second)
-        return Decision(logits, (step + 1, now_first.memory, waiting), {})
+        seen_by_second = jax.tree.map(lambda new, old: jnp.where(is_second, new, old), now_second.memory, of_second)
+        return Decision(logits, (step + 1, now_first.memory, seen_by_second), {})

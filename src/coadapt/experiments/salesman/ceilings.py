@@ -131,24 +131,29 @@ class Regret(NamedTuple):
 
     best_total: float  # the best response's return
     best_length: float
-    total: float  # so much less is the agent's
-    total_error: float  # the standard error of that, from how layouts differ
-    length: float  # so many more steps it takes
+    length: float  # so many more steps the agent takes
+    by_layout: np.ndarray  # so much less its return is
+
+    @property
+    def total(self) -> float:
+        """How much less the agent's return is."""
+        return float(self.by_layout.mean())
+
+    @property
+    def total_error(self) -> float:
+        """The standard error of that, from how layouts differ."""
+        return float(self.by_layout.std(ddof=1) / len(self.by_layout) ** 0.5)
 
 
 def regrets_of(best: Ceiling, played: Played) -> list[Regret]:
     """With each partner, from the outcomes of both stages."""
     most, fewest = (np.asarray(values, np.float64) for values in (best.total, best.length))  # layout, partner, start
     total, length = (_by_layout(values) for values in played)
+    best_total, best_length, longer = (table.mean(axis=(0, 2)) for table in (most, fewest, length - fewest))
     lost = (most - total).mean(axis=2)
-    columns = (
-        most.mean(axis=(0, 2)),
-        fewest.mean(axis=(0, 2)),
-        lost.mean(axis=0),
-        lost.std(axis=0, ddof=1) / len(lost) ** 0.5,
-        (length - fewest).mean(axis=(0, 2)),
-    )
-    return [Regret(*map(float, row)) for row in zip(*columns, strict=True)]
+    return [
+        Regret(float(best_total[n]), float(best_length[n]), float(longer[n]), lost[:, n]) for n in range(lost.shape[1])
+    ]
 
 
 def regrets_in(config: SalesmanConfig, outcomes: Inputs) -> dict[tuple[str, int, str], list[Regret]]:

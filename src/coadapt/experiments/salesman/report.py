@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coadapt.evaluation.figures import Line, Panel, draw_panels
-from coadapt.evaluation.statistics import over_seeds, over_seeds_and_partners
+from coadapt.evaluation.statistics import crossed, over_seeds
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.salesman.ceilings import Regret
 from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
@@ -41,6 +41,8 @@ PAPER_ROWS = {
     ("lstm", "novice"): (31.8, -0.084),
 }
 """Mean length and return that the paper prints. Its lengths most likely count from zero, so are one less than ours."""
+
+ACTING = {"sample": "sampling its actions", "argmax": "taking its likeliest action"}
 
 SHOWN_STEPS = (1, 2, 3, 5, 8, 10, 15, 20)
 FEWEST_LASTING = 0.01
@@ -225,9 +227,11 @@ def score_table(results: Results, mode: str) -> Table:
     trained = [method for method in results.methods if method not in LABEL_SOURCES]
     rows = [_score_row(results, method, mode, kind) for method in trained for kind in reversed(KINDS)]
     seeds, references = len(results.config.seeds), len(results.config.references)
-    how = "sampling its actions" if mode == "sample" else "taking its likeliest action"
-    title = f"With partners never met ({seeds} seeds, {references} reference populations), the main agent {how}"
-    columns = ["method", "partner", "length", "return", "± over seeds", "finished", "paper: length", "paper: return"]
+    title = (
+        f"With partners never met ({seeds} seeds, {references} reference populations), the main agent {ACTING[mode]}"
+    )
+    ours = ["length", "return", "deviation over seeds", "finished"]
+    columns = ["method", "partner", *ours, "paper: length, from zero", "paper: return"]
     return Table(title, columns, rows, left=(1,))
 
 
@@ -262,22 +266,23 @@ def regret_table(results: Results) -> Table:
     methods = [method for method in NAMES if (method, results.config.seeds[0], results.mode) in results.regrets]
     rows = [_regret_row(results, method, kind) for method in methods for kind in reversed(KINDS)]
     columns = ["method", "partner", "best response", "return", "regret", "95% interval", "steps more", "closed"]
+    layouts = len(results.regret(methods[0], KINDS[0], "by_layout")[0, 0])
     title = (
-        "Beside the exact best response to each partner, from the same starts; closed is the share of the way from"
-        " the paper's return to the best response's"
+        f"Beside the exact best response to each partner, from the same starts on {layouts} layouts, the main agent"
+        f" {ACTING[results.mode]}; closed is the share of the way from the paper's return to the best response's"
     )
     return Table(title, columns, rows, left=(1,))
 
 
 def _regret_row(results: Results, method: str, kind: str) -> list[str]:
-    lost, best, longer = (results.regret(method, kind, what) for what in ("total", "best_total", "length"))
-    estimate = over_seeds_and_partners(lost)
+    """The return is that of the tables above, over many more layouts; the best response's is so much more."""
+    estimate = crossed(results.regret(method, kind, "by_layout"))
+    ours = results.by_seed(method, results.mode, kind, "total").mean()
+    best, longer = ours + estimate.mean, results.regret(method, kind, "length").mean()
     interval = "–" if np.isnan(estimate.low) else f"{estimate.low:.4f} to {estimate.high:.4f}"
-    paper = PAPER_ROWS["behaviour_conditioned", kind][1]
-    closed = 1 - lost.mean() / (best.mean() - paper)
-    ours = best.mean() - lost.mean()
-    numbers = [f"{best.mean():.4f}", f"{ours:.4f}", f"{lost.mean():.4f}", interval, f"{longer.mean():.2f}"]
-    return [NAMES[method], kind, *numbers, f"{closed:.0%}"]
+    paper = PAPER_ROWS.get((method, kind))
+    closed = "" if paper is None else f"{(ours - paper[1]) / (best - paper[1]):.0%}"
+    return [NAMES[method], kind, *(f"{n:.4f}" for n in (best, ours, estimate.mean)), interval, f"{longer:.2f}", closed]
 
 
 def rehearsal_table(results: Results) -> Table:
@@ -323,7 +328,11 @@ def belief_table(results: Results) -> Table:
         shown = lambda value, how: "–" if np.isnan(value) else format(value, how)
         rows.append([f"{step}", *(shown(a, ".1%") for a in accuracy), *(shown(b, ".3f") for b in brier)])
     columns = ["step", *(f"accuracy, {kind}" for kind in KINDS), *(f"Brier, {kind}" for kind in KINDS)]
-    return Table("The predictor with reference partners, by step of the episode", columns, rows)
+    title = (
+        "The predictor with reference partners, by step of the episode, over the episodes that last so long; the agent"
+        " samples its actions"
+    )
+    return Table(title, columns, rows)
 
 
 def _belief(results: Results, name: str, kind: str) -> np.ndarray:

@@ -1,6 +1,6 @@
 """What the salesman's agents achieve with partners of each kind: those they trained with, and those they never met."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -201,9 +201,9 @@ class Cell(NamedTuple):
     finished: float
 
 
-def cells_of(parts: Means) -> list[Cell]:
-    """The means over all parts of a measurement, for each partner."""
-    whole = pooled(jax.tree.map(lambda values: np.asarray(values, np.float64), parts))
+def cells_of(parts: Means, episodes: Sequence[int] | None = None) -> list[Cell]:
+    """The means over all parts of a measurement, for each partner; the parts are alike, if nothing else is said."""
+    whole = pooled(parts, episodes or [1] * len(parts.total))
     return [Cell(*map(float, each)) for each in zip(*whole, strict=True)]
 
 

@@ -72,7 +72,8 @@ def as_trained(config: ShippedConfig) -> SalesmanConfig:
     """The configuration the published agents were trained with, for an evaluation of its own."""
     about, *_ = [_read(f"behaviour-conditioned/{seed}").about for seed in config.seeds]
     trained = read_config(SalesmanConfig, about["config"])
-    return replace(trained, seeds=config.seeds, methods=config.methods, episodes=config.episodes, batch=config.batch)
+    episodes = {"episodes": config.episodes, "rehearsal_episodes": config.episodes, "batch": config.batch}
+    return replace(trained, seeds=config.seeds, methods=config.methods, **episodes)
 
 
 def published(config: ShippedConfig) -> Stage:
