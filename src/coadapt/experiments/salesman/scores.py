@@ -109,7 +109,9 @@ def evaluation_of(
     settings = _settings(config, seed) | {"methods": config.methods, "references": config.references, "mode": mode}
     name = stage_name(EVALUATIONS[mode], seed)
     needs = made_here if needs is None else needs
-    return measuring_stage(name, __name__, settings, measure, _parts(config), needs, **_display(seed))
+    return measuring_stage(
+        name, __name__, settings, measure, _parts(config), needs, **_display(seed, "behaviour_conditioned", "lstm")
+    )
 
 
 EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
@@ -138,7 +140,7 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     needs = (stage_name("policy", seed), stage_name("predictor", seed), *clones)
     settings = _settings(config, seed) | {"episodes": config.rehearsal_episodes}
     parts, name = config.rehearsal_episodes // config.batch, stage_name("rehearsal", seed)
-    return measuring_stage(name, __name__, settings, measure, parts, needs, **_display(seed))
+    return measuring_stage(name, __name__, settings, measure, parts, needs, **_display(seed, f"{config.feed}_argmax"))
 
 
 def _with_returns(scores: dict[str, Scores]) -> tuple[dict[str, Scores], Info]:
@@ -170,7 +172,7 @@ def self_play_of(config: SalesmanConfig, seed: int) -> Stage:
         measure,
         _parts(config),
         needs,
-        **_display(seed),
+        **_display(seed, "length_skilled"),
     )
 
 
@@ -188,8 +190,8 @@ def _settings(config: SalesmanConfig, seed: int) -> dict[str, Any]:
     }
 
 
-def _display(seed: int) -> dict[str, Any]:
-    return {"replicates": (f"seed {seed}",), "shown": ("behaviour_conditioned", "lstm"), "remedy": REMEDY}
+def _display(seed: int, *shown: str) -> dict[str, Any]:
+    return {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
 
 
 class Cell(NamedTuple):
