@@ -142,37 +142,34 @@ def summary(results: Results) -> dict[str, Any]:
 
 
 def _rows(results: Results) -> Iterator[dict[str, Any]]:
-    for (method, seed, mode), cells in results.cells.items():
-        for partner_id, cell in zip(results.reference_ids, cells, strict=True):
-            yield {
-                "method": method,
-                "seed": seed,
-                "partner_kind": partner_id.partition("-")[2],
-                "partner_id": partner_id,
-                "mode": mode,
-                "episodes": results.config.episodes,
-                "mean_length": cell.length,
-                "mean_return": cell.total,
-                "return_standard_error": cell.total_error,
-                "finished": cell.finished,
-            }
+    for who, cell in _each(results, results.cells):
+        yield who | {
+            "episodes": results.config.episodes,
+            "mean_length": cell.length,
+            "mean_return": cell.total,
+            "return_standard_error": cell.total_error,
+            "finished": cell.finished,
+        }
 
 
 def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
-    for (method, seed, mode), regrets in results.regrets.items():
-        for partner_id, regret in zip(results.reference_ids, regrets, strict=True):
-            yield {
-                "method": method,
-                "seed": seed,
-                "partner_kind": partner_id.partition("-")[2],
-                "partner_id": partner_id,
-                "mode": mode,
-                "best_response_return": regret.best_total,
-                "best_response_length": regret.best_length,
-                "regret_return": regret.total,
-                "regret_return_standard_error": regret.total_error,
-                "regret_length": regret.length,
-            }
+    for who, regret in _each(results, results.regrets):
+        yield who | {
+            "best_response_return": regret.best_total,
+            "best_response_length": regret.best_length,
+            "regret_return": regret.total,
+            "regret_return_standard_error": regret.total_error,
+            "regret_length": regret.length,
+        }
+
+
+def _each(results: Results, measured: Mapping[tuple[str, int, str], list]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Whatever was measured with reference partners, one by one, with who played with whom."""
+    for (method, seed, mode), of_partners in measured.items():
+        for partner, found in zip(results.reference_ids, of_partners, strict=True):
+            kind = partner.partition("-")[2]
+            who = {"method": method, "seed": seed, "partner_kind": kind, "partner_id": partner, "mode": mode}
+            yield who, found
 
 
 def _by_kind(cells: list[Cell]) -> dict[str, float]:
