@@ -17,13 +17,7 @@ class Estimate(NamedTuple):
 
 def over_seeds(values: np.ndarray) -> Estimate:
     """The estimate from one value a seed, by Student's t. A single seed says nothing of the spread: NaN."""
-    values = np.asarray(values, np.float64)
-    mean = float(values.mean())
-    if values.size < 2:
-        return Estimate(mean, np.nan, np.nan, np.nan)
-    deviation = float(values.std(ddof=1))
-    half = float(stats.t.ppf(0.975, values.size - 1)) * deviation / values.size**0.5
-    return Estimate(mean, deviation, mean - half, mean + half)
+    return crossed(np.ravel(values))
 
 
 def crossed(values: np.ndarray) -> Estimate:

@@ -1,6 +1,5 @@
 """Results as a page to look at: what is in a folder of results, told to somebody who has a minute."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
-from coadapt.storage.files import Foreign, make_folder, write_text
+from coadapt.storage.files import Damaged, Foreign, make_folder, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
 LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that
@@ -107,8 +106,8 @@ def _making(folder: Path) -> list[Table]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return json.loads(_text(file) or "{}")
-    except json.JSONDecodeError:
+        return read_json(file) if file.is_file() else {}
+    except Damaged:
         raise Foreign(f"{file} is damaged: it is no JSON; make the results again") from None
 
 

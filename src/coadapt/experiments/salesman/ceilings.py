@@ -14,9 +14,9 @@ import numpy as np
 from coadapt.arrays import Array, Count, Float
 from coadapt.configs.checks import whole
 from coadapt.evaluation.regret import Ceiling, ceiling, from_starts, starts_on_a_layout
-from coadapt.experiments.salesman.clones import networks_of, partners_from, stage_name
-from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
-from coadapt.experiments.salesman.scores import MODES, Find, seats_of
+from coadapt.experiments.salesman.clones import networks_of, stage_name
+from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.scores import MODES, Find, made_for, reference_stages, references_in, seats_of
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import SalesmanState
 
@@ -51,11 +51,11 @@ def ceilings_of(
     """The stage that works out the best response to every reference partner, a layout at a time."""
 
     def measure(inputs: Inputs, layout: Count) -> tuple[Ceiling, Info]:
-        partners, starts = _references(config, inputs, find), _starts(config, on, layout)
+        partners, starts = references_in(config, inputs, find), _starts(config, on, layout)
         best = jax.lax.map(lambda partner: ceiling(config.world.game, starts, partner), partners.players)
         return best, {"return": jnp.mean(best.total)[None]}
 
-    needs = _reference_stages(config) if needs is None else needs
+    needs = reference_stages(config) if needs is None else needs
     display = {"replicates": ("all partners",), "shown": ("return",)}
     return measuring_stage("ceilings", __name__, _settings(config, on), measure, on.layouts, needs, **display)
 
@@ -70,7 +70,7 @@ def regret_of(
     """The stage that lets the agents of one seed play from all starts, with every reference partner, in either mode."""
 
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Played], Info]:
-        partners = _references(config, inputs, find)
+        partners = references_in(config, inputs, find)
         layouts = part * LAYOUTS_AT_ONCE + jnp.arange(LAYOUTS_AT_ONCE)
         starts = jax.vmap(lambda layout: _starts(config, on, layout))(layouts)
         for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "regret"), part))
@@ -85,29 +85,17 @@ def regret_of(
                 found[f"{method}_{mode}"] = jax.lax.map(play, (partners.players, partners.labels))
         return found, {name: jnp.mean(played.total)[None] for name, played in found.items()}
 
-    made_here = (*(stage_name(training, seed) for training in _trainings(config)), *_reference_stages(config))
+    needs = made_for(config, seed) if needs is None else needs
     name, parts = stage_name("regret", seed), on.layouts // LAYOUTS_AT_ONCE
     settings = _settings(config, on) | {"seed": seed, "feed": config.feed, "methods": config.methods}
     display = {"replicates": (f"seed {seed}",), "shown": tuple(f"{method}_argmax" for method in config.methods[:2])}
-    return measuring_stage(name, __name__, settings, measure, parts, made_here if needs is None else needs, **display)
+    return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
 
 
 def methods_of(config: SalesmanConfig) -> tuple[str, ...]:
     """Whose regret is measured: all methods', and the conditioned policy's when it is told the truth."""
     known = ("true_label",) if "behaviour_conditioned" in config.methods else ()
     return (*config.methods, *known)
-
-
-def _trainings(config: SalesmanConfig) -> list[str]:
-    return list(dict.fromkeys(training for method in config.methods for training in TRAININGS[method]))
-
-
-def _references(config: SalesmanConfig, inputs: Inputs, find: Find) -> Any:
-    return partners_from([find(inputs, "clones", clone) for clone in config.references])
-
-
-def _reference_stages(config: SalesmanConfig) -> tuple[str, ...]:
-    return tuple(stage_name("clones", clone) for clone in config.references)
 
 
 def _starts(config: SalesmanConfig, on: LayoutsConfig, layout: Count) -> SalesmanState:

@@ -15,7 +15,7 @@ from coadapt.evaluation.episodes import BeliefScores, belief_scores
 from coadapt.evaluation.returns import Means, play_with_all, pooled, side_by_side
 from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import Clones, networks_of, partners_from, stage_name, told_nothing
-from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
+from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.training import told_by, told_the_truth
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
@@ -98,20 +98,33 @@ def evaluation_of(
 
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Scores], Info]:
         for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "evaluation"), part))
-        partners = partners_from([find(inputs, "clones", clone) for clone in config.references])
+        partners = references_in(config, inputs, find)
         labels = label_by_game(side_by_side(config.batch) * len(partners.ids), partners)
         seats = seats_of(for_labels, config, lambda training: find(inputs, training, seed), labels)
         play = lambda seat: scores_of(for_play, config.world.game, partners, seat, config.batch, MODES[mode])
         return _with_returns({method: play(seat) for method, seat in seats.items()})
 
-    trainings = [stage_name(training, seed) for method in config.methods for training in TRAININGS[method]]
-    made_here = (*dict.fromkeys(trainings), *(stage_name("clones", clone) for clone in config.references))
     settings = _settings(config, seed) | {"methods": config.methods, "references": config.references, "mode": mode}
     name = stage_name(EVALUATIONS[mode], seed)
-    needs = made_here if needs is None else needs
+    needs = made_for(config, seed) if needs is None else needs
     return measuring_stage(
         name, __name__, settings, measure, _parts(config), needs, **_display(seed, "behaviour_conditioned", "lstm")
     )
+
+
+def references_in(config: SalesmanConfig, inputs: Inputs, find: Find) -> Partners:
+    """The reference partners among what a stage is given."""
+    return partners_from([find(inputs, "clones", clone) for clone in config.references])
+
+
+def reference_stages(config: SalesmanConfig) -> tuple[str, ...]:
+    """The stages of a run that make them."""
+    return tuple(stage_name("clones", clone) for clone in config.references)
+
+
+def made_for(config: SalesmanConfig, seed: int) -> tuple[str, ...]:
+    """The stages of a run that make all methods of a seed, and the reference partners."""
+    return (*(stage_name(training, seed) for training in config.trainings), *reference_stages(config))
 
 
 EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
