@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
@@ -23,7 +25,8 @@ def test_every_link_to_a_file_leads_somewhere():
         assert (ROOT / target).exists(), target
 
 
-def test_the_table_is_the_committed_one():
-    committed = (ROOT / "results" / "matrix_game" / "table.md").read_text()
+@pytest.mark.parametrize("experiment", ["matrix_game", "salesman"])
+def test_the_table_is_the_committed_one(experiment):
+    committed = (ROOT / "results" / experiment / "table.md").read_text()
     headline = committed.split("\n\n")[1].strip()
     assert headline in README

@@ -1,0 +1,76 @@
+"""The committed results of the salesman hold what the project claims of them. They are checked, not made, here."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coadapt.catalogue import find
+from coadapt.configs.data import read_config
+from coadapt.experiments.salesman import FAST, SalesmanConfig
+from coadapt.experiments.salesman.world import KINDS
+
+FOLDER = Path(__file__).parents[2] / "results" / "salesman"
+SUMMARY = json.loads((FOLDER / "summary.json").read_text())
+ROWS = SUMMARY["rows"]
+TARGETS = {"skilled": 0.100, "intermediate": 0.011, "novice": -0.022}
+
+
+def returns(method, kind, mode=SUMMARY["mode"]):
+    """One mean for each seed, over its partners of one kind."""
+    of = lambda seed: [r["mean_return"] for r in ROWS if _whose(r) == (method, seed, kind, mode)]
+    return np.array([np.mean(of(seed)) for seed in FAST.seeds])
+
+
+def _whose(row):
+    return row["method"], row["seed"], row["partner_kind"], row["mode"]
+
+
+def test_they_come_from_the_fast_preset_and_a_clean_commit():
+    assert read_config(SalesmanConfig, json.loads((FOLDER / "config.json").read_text())) == FAST
+    commit = json.loads((FOLDER / "provenance.json").read_text())["commit"]
+    assert len(commit) == 40
+
+
+def test_every_method_seed_partner_and_mode_has_enough_episodes():
+    methods = {*FAST.methods, "true_label", "shuffled_label", "always_skilled", "always_novice"}
+    found = [(row["method"], row["seed"], row["partner_id"], row["mode"]) for row in ROWS]
+    partners = {f"{seed}-{kind}" for seed in FAST.references for kind in KINDS}
+    expected = {(m, s, p, mode) for m in methods for s in FAST.seeds for p in partners for mode in ("sample", "argmax")}
+    assert len(FAST.seeds) == 5
+    assert len(found) == len(expected)
+    assert set(found) == expected
+    assert min(row["episodes"] for row in ROWS) >= 20_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_agent_beats_the_papers_row(kind):
+    assert returns("behaviour_conditioned", kind).mean() >= TARGETS[kind]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", ["lstm", "lstm_matched", "label_blind"])
+def test_the_agent_is_ahead_of_baseline_and_control(kind, other):
+    assert returns("behaviour_conditioned", kind).mean() > returns(other, kind).mean()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_label_than_its_own_is_worse(kind):
+    for source in ("shuffled_label", "always_novice" if kind != "novice" else "always_skilled"):
+        assert returns("true_label", kind).mean() > returns(source, kind).mean()
+
+
+def test_the_mode_is_the_better_one_with_training_partners():
+    mean = lambda mode: np.mean(
+        [r["mean_return"] for r in SUMMARY["rehearsal"] if (r["feed"], r["mode"]) == (SUMMARY["feed"], mode)]
+    )
+    assert SUMMARY["mode"] == max(("sample", "argmax"), key=mean)
+
+
+def test_the_published_weights_are_those_of_the_results():
+    """Their manifests have the same numbers."""
+    for seed in FAST.seeds:
+        measured = find(f"salesman/behaviour-conditioned/{seed}").about["measured"]
+        for kind in KINDS:
+            assert measured[f"return_{kind}"] == pytest.approx(returns("behaviour_conditioned", kind)[seed], abs=1e-9)
