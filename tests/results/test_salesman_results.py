@@ -8,6 +8,7 @@ import pytest
 
 from coadapt.catalogue import find
 from coadapt.configs.data import read_config
+from coadapt.evaluation.statistics import crossed
 from coadapt.experiments.salesman import FAST, SalesmanConfig
 from coadapt.experiments.salesman.world import KINDS
 
@@ -17,10 +18,15 @@ ROWS = SUMMARY["rows"]
 TARGETS = {"skilled": 0.100, "intermediate": 0.011, "novice": -0.022}
 
 
-def returns(method, kind, mode=SUMMARY["mode"]):
-    """One mean for each seed, over its partners of one kind."""
+def by_partner(method, kind, mode=SUMMARY["mode"]):
+    """By seed and reference partner of one kind."""
     of = lambda seed: [r["mean_return"] for r in ROWS if _whose(r) == (method, seed, kind, mode)]
-    return np.array([np.mean(of(seed)) for seed in FAST.seeds])
+    return np.array([of(seed) for seed in FAST.seeds])
+
+
+def returns(method, kind):
+    """One mean for each seed."""
+    return by_partner(method, kind).mean(axis=1)
 
 
 def _whose(row):
@@ -52,7 +58,10 @@ def test_the_agent_beats_the_papers_row(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", ["lstm", "lstm_matched", "label_blind"])
 def test_the_agent_is_ahead_of_baseline_and_control(kind, other):
-    assert returns("behaviour_conditioned", kind).mean() > returns(other, kind).mean()
+    """Partner by partner, for new seeds and new partners; the LSTM's seeds differ too much with novices to be sure."""
+    ahead = crossed(by_partner("behaviour_conditioned", kind) - by_partner(other, kind))
+    assert 0.002 < ahead.mean < 0.010
+    assert ahead.low > 0 or (other, kind) == ("lstm", "novice")
 
 
 @pytest.mark.parametrize("kind", KINDS)
