@@ -5,9 +5,10 @@ import pytest
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import DirichletPosterior
+from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.restarting import Restarting
 from coadapt.encounters import meet, play
-from coadapt.evaluation.adaptation import calibration, steps_until_known, watch
+from coadapt.evaluation.adaptation import added_up, calibration, opinion, steps_until_known
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame, partner_action
 from coadapt.partners.dirichlet import Stationary
@@ -43,11 +44,14 @@ def test_who_is_told_of_the_exchange_forgets_and_who_is_not_does_not(key):
     np.testing.assert_allclose(told[:, 0], [1 / 2, 2 / 3, 3 / 4, 4 / 5, 1 / 3, 1 / 4], atol=1e-6)
 
 
-def test_a_belief_that_only_watches_says_what_it_would_say_in_play(key):
+def test_an_onlooker_says_what_it_would_say_in_play_and_changes_nothing(key):
     """Two episodes in a row: it starts afresh where they do."""
     agent = BehaviourConditioned(BELIEF, lambda o, b: b)  # pyright: ignore[reportArgumentType]
-    moments = jax.vmap(lambda key: episode(agent, Stationary(jnp.zeros(2)), key, steps=12))(jax.random.split(key, 3))
-    np.testing.assert_allclose(watch(BELIEF, moments), moments.infos[MAIN]["belief"], atol=1e-6)
+    alone = episode(agent, Stationary(jnp.zeros(2)), key, steps=12)
+    watched = episode(WithOnlooker(agent, BELIEF), Stationary(jnp.zeros(2)), key, steps=12)
+    np.testing.assert_array_equal(watched.actions, alone.actions)
+    np.testing.assert_array_equal(watched.infos[MAIN]["belief"], alone.infos[MAIN]["belief"])
+    np.testing.assert_allclose(watched.infos[MAIN]["onlooker"], alone.infos[MAIN]["belief"], atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -60,10 +64,25 @@ def test_steps_until_known(accuracy, step):
 
 def test_a_calibration_counted_by_hand():
     """Two at 0.6, of which one is right; two at 0.95, both right: off by 0.1 and by 0.05, half the time each."""
-    beliefs = np.array([[0.6, 0.4], [0.4, 0.6], [0.95, 0.05], [0.05, 0.95]])
-    labels = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
-    found = calibration(beliefs, labels)
+    beliefs = jnp.array([[0.6, 0.4], [0.4, 0.6], [0.95, 0.05], [0.05, 0.95]])
+    labels = jnp.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    found = calibration(added_up(jax.vmap(opinion)(beliefs, labels)))
     assert found.said[[6, 9]] == pytest.approx([0.6, 0.95])
     assert found.was[[6, 9]] == pytest.approx([0.5, 1.0])
     assert found.share[[6, 9]] == pytest.approx([0.5, 0.5])
     assert found.error == pytest.approx(0.075)
+
+
+def test_an_opinion_is_worth_what_it_is():
+    """Of 0.25 for the truth: wrong, 1.125 away from it in squares, log 4 in loss. A belief of nothing stays finite."""
+    found = opinion(jnp.array([0.25, 0.75]), jnp.array([1.0, 0.0]))
+    assert (found.counted, found.correct) == (1, 0)
+    assert found.brier == pytest.approx(1.125)
+    assert found.log_loss == pytest.approx(np.log(4))
+    assert np.isfinite(opinion(jnp.array([0.0, 1.0]), jnp.array([1.0, 0.0])).log_loss)
+
+
+def test_opinions_add_up():
+    each = jax.vmap(opinion)(jnp.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]), jnp.array([[1.0, 0.0]] * 3))
+    assert added_up(each).counted == 3
+    assert added_up(each, each, which=slice(0, 2)).correct == 2

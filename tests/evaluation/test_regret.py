@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coadapt.agents.best_response import FollowsTable
-from coadapt.evaluation.regret import ceiling, from_starts, starts_on_a_layout
+from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
 from coadapt.games.salesman import MOVES, Salesman
 from coadapt.games.salesman_layouts import layout_of
 from coadapt.oracles.salesman import at_random, best_response
@@ -27,10 +27,9 @@ def test_starts_share_a_layout_and_nothing_else(key):
 def test_the_best_response_has_no_regret_and_walking_at_random_has(key):
     """The same 4,000 starts; a pooled paired test at four standard errors."""
     starts = starts_on_a_layout(key, GAME, 4_000)
-    best = ceiling(GAME, starts, PARTNER)
-    layout = jax.tree.map(lambda leaf: leaf[0], layout_of(starts))
-    respond = FollowsTable(best_response(GAME, layout, at_random(GAME)).actions)
-    regret = lambda player: np.asarray(best.total - from_starts(key, GAME, starts, player, PARTNER).total, np.float64)
+    best = best_response(GAME, shared_layout(starts), at_random(GAME))
+    respond, most = FollowsTable(best.actions), from_table(starts, best.outlook.total)
+    regret = lambda player: np.asarray(most - from_starts(key, GAME, starts, player, PARTNER).total, np.float64)
     error = lambda values: values.std() / len(values) ** 0.5
     none, some = regret(respond), regret(PARTNER)
     assert abs(none.mean()) < 4 * error(none)
@@ -50,3 +49,12 @@ def test_a_player_that_remembers_has_no_table():
     counts_steps = FollowsTable(best_response(GAME, layout, at_random(GAME)).actions)
     with pytest.raises(ValueError, match="remembers"):
         behaviour_of(counts_steps, GAME, layout)
+
+
+def test_the_mean_over_all_starts_is_that_of_many_that_are_drawn(key):
+    """A table of the main agent's row times the partner's column; four standard errors, and none on a taken cell."""
+    starts = starts_on_a_layout(key, GAME, 10_000)
+    row, column = jnp.arange(4.0)[:, None, None, None, None], jnp.arange(4.0)[None, None, None, :, None]
+    table = jnp.broadcast_to(row * column, (4, 4, 4, 4, 4))
+    drawn = np.asarray(from_table(starts, table), np.float64)
+    assert abs(drawn.mean() - over_all_starts(GAME, shared_layout(starts), table)) < 4 * drawn.std() / 100

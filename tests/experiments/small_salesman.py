@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from coadapt.experiments.salesman import FAST
+from coadapt.experiments.salesman.config import Measures
 from coadapt.experiments.salesman.world import Sizes, World
 from coadapt.games.salesman import Salesman
 
@@ -24,4 +25,5 @@ SMALL = replace(
     episodes=60,
     rehearsal_episodes=40,
     batch=20,
+    measures=Measures(layouts=10, starts=10, bound_layouts=5, episodes=40, exchange_after=3),
 )

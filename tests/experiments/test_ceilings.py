@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 import pytest
 
-from coadapt.evaluation.regret import Ceiling
-from coadapt.experiments.salesman.ceilings import LAYOUTS_AT_ONCE, LayoutsConfig, Played, regrets_of
+from coadapt.experiments.salesman.ceilings import Played, regrets_of
+from coadapt.experiments.salesman.config import Measures
 
 
 def test_layouts_partners_and_starts_are_held_against_their_own_best_response():
@@ -13,16 +13,12 @@ def test_layouts_partners_and_starts_are_held_against_their_own_best_response():
     The agent earns 1 less with the first partner; with the second as many less as the layout's number. It takes two
     steps more. So the regret with the second is the mean of 0 to 19, and they deviate by the root of 35.
     """
-    parts, starts = 2, 3
-    layouts = parts * LAYOUTS_AT_ONCE
+    layouts, starts = 20, 3
     number = jnp.arange(float(layouts))
     best = jnp.stack([number, number + 100], axis=1)[:, :, None] + jnp.zeros((1, 1, starts))  # layout, partner, start
     lost = jnp.stack([jnp.ones(layouts), number], axis=1)[:, :, None]
-    played = jnp.moveaxis(
-        (best - lost).reshape(parts, LAYOUTS_AT_ONCE, 2, starts), 1, 2
-    )  # part, partner, layout, start
-    ten = jnp.full(best.shape, 10.0)
-    first, second = regrets_of(Ceiling(best, ten, ten), Played(played, jnp.full(played.shape, 12.0)))
+    steps = jnp.full(best.shape, 10.0)
+    first, second = regrets_of(Played(best, steps), Played(best - lost, steps + 2))
     assert (first.total, first.total_error, first.length, first.best_length) == (1, 0, 2, 10)
     assert first.best_total == pytest.approx(9.5)
     assert second.best_total == pytest.approx(109.5)
@@ -32,4 +28,4 @@ def test_layouts_partners_and_starts_are_held_against_their_own_best_response():
 
 def test_layouts_come_in_tens():
     with pytest.raises(ValueError, match="multiple of 10"):
-        LayoutsConfig(layouts=25)
+        Measures(layouts=25)

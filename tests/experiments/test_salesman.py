@@ -14,10 +14,9 @@ from coadapt.agents.relational import RelationalBelief, RelationalLSTM, Relation
 from coadapt.encounters import meet, play
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, FAST, PAPER, shipped
-from coadapt.experiments.salesman.ceilings import LayoutsConfig
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
-from coadapt.experiments.salesman.scores import LABEL_SOURCES, seats_of
+from coadapt.experiments.salesman.seats import LABEL_SOURCES, seats_of
 from coadapt.experiments.salesman.trial import try_out
 from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.experiments.stages import key_for
@@ -65,7 +64,8 @@ def test_every_partner_is_measured_and_labelled(summary):
 
 def test_it_writes_what_it_promises(run):
     written = {path.relative_to(run.results).as_posix() for path in run.results.rglob("*.*")}
-    drawn = ("learning", "adaptation", *(f"episode_{kind}" for kind in KINDS))
+    numbers = ("learning", "regret", "adaptation", "calibration", "exchange", "crossplay")
+    drawn = (*numbers, *(f"episode_{kind}" for kind in KINDS))
     figures = {f"{name}.{ending}" for name in drawn for ending in ("png", "svg")}
     agents = {f"agents/{method}/3" for method in ("behaviour-conditioned", "label-blind", "lstm")}
     partners = {f"agents/partners/100-{kind}" for kind in KINDS}
@@ -168,7 +168,7 @@ def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(run, tmp_path, 
             break
         except Killed:
             deaths += 1
-    assert deaths == len(EXPERIMENT.stages(SMALL)) == 15
+    assert deaths == len(EXPERIMENT.stages(SMALL)) == 21
     for file in ("results/summary.json", "results/table.md", "results/agents/behaviour-conditioned/3.safetensors"):
         assert (again.folder / file).read_bytes() == (run.folder / file).read_bytes()
     for metrics in (run.folder / "metrics").iterdir():
@@ -231,7 +231,7 @@ def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_pa
     """The same agents, partners and chances from files: the same numbers, but for what rounding does to a choice."""
     monkeypatch.setattr(shipped, "FOLDER", run.results / "agents")
     shipped._read.cache_clear()
-    config = shipped.ShippedConfig(episodes=60, batch=20, beside_the_best=LayoutsConfig(layouts=20, starts=10))
+    config = shipped.ShippedConfig(episodes=60, batch=20, measures=SMALL.measures)
     assert config.seeds == (3,)
     assert config.methods == ("behaviour_conditioned", "label_blind", "lstm")
     made, _ = carry_out(shipped.EXPERIMENT, config, tmp_path / "run")
@@ -243,17 +243,44 @@ def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_pa
     assert set(after) == {row for row in before if row[0] != "lstm_matched"}
     assert all(abs(after[row] - before[row]) < 0.01 for row in after)
     assert again["mode"] == summary["mode"]
-    check_regrets(again)
+    assert again["bounds"] == summary["bounds"]
+    assert {row["partner_id"] for row in again["crossplay"]} == {f"100-{kind}" for kind in KINDS}
 
 
-def check_regrets(summary):
-    """Nobody beats the best response, which is the same for everyone, by more than luck in four standard errors."""
+def test_nobody_beats_the_best_response(summary):
+    """It is the same for everyone; by luck in four standard errors at the most."""
     regrets = summary["regret"]
-    methods = {"behaviour_conditioned", "label_blind", "lstm", "true_label"}
+    methods = {*METHODS, "true_label", "exact_posterior"}
     found = [(row["method"], row["partner_id"], row["mode"]) for row in regrets]
     assert len(found) == len(set(found))
-    assert set(found) == {(m, f"100-{kind}", mode) for m in methods for kind in KINDS for mode in ("sample", "argmax")}
+    trained = {(m, f"100-{kind}", mode) for m in methods for kind in KINDS for mode in ("sample", "argmax")}
+    assert set(found) == trained | {("best_response_to_likeliest", f"100-{kind}", "argmax") for kind in KINDS}
     for row in regrets:
         assert row["regret_return"] > -4 * row["regret_return_standard_error"]
     best = {(row["partner_id"], row["best_response_return"], row["best_response_length"]) for row in regrets}
     assert len(best) == len(KINDS)
+
+
+def test_everybody_plays_with_everybody(summary):
+    met = {(row["method"], row["partner_id"]) for row in summary["crossplay"]}
+    assert met == {(m, f"{seed}-{kind}") for m in METHODS for seed in (100, 3, 0) for kind in KINDS}
+
+
+def test_an_exchange_for_oneself_changes_nothing(summary):
+    """Whoever is told that there is a new one forgets what it knew; for all others an episode is as any other."""
+    assert len({(row["first"], row["second"]) for row in summary["exchange"]}) == 9
+    methods = {row["method"] for row in summary["exchange"]}
+    assert methods == {*METHODS, "announced", "true_label"}
+    for row in summary["exchange"]:
+        assert 1 <= row["mean_length"] <= 8
+
+
+def test_the_posterior_watches_the_very_games_that_the_agent_plays(summary):
+    by_source = {
+        source: {row["partner_id"]: row["counted"] for row in summary["adaptation"] if row["source"] == source}
+        for source in ("predictor", "posterior")
+    }
+    assert by_source["predictor"] == by_source["posterior"]
+    assert {counted[0] for counted in by_source["predictor"].values()} == {40}
+    for row in summary["inference"]:
+        assert 0 <= row["calibration_error"] <= 1

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
+from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.posterior import PartnerPosterior
 from coadapt.catalogue import find
 from coadapt.encounters import play_with_each
-from coadapt.evaluation.adaptation import watch
 from coadapt.evaluation.episodes import first_episode
 from coadapt.experiments.salesman.world import KINDS
+from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman
 from coadapt.partners.population import Partners
 
@@ -37,11 +38,12 @@ def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key
     def log_losses(key):
         keys = jax.random.split(key, (len(partners.ids), EPISODES))
         told = jnp.zeros((keys.size, 0))
-        moments = play_with_each(keys, GAME, partners.players, lambda _: agent, told, GAME.max_steps)
+        watched = WithOnlooker(agent, posterior)
+        moments = play_with_each(keys, GAME, partners.players, lambda _: watched, told, GAME.max_steps)
         truth = jnp.repeat(partners.labels, EPISODES, axis=0)[:, None]
         counted = first_episode(moments)
         loss = lambda said: -jnp.sum(jnp.log(jnp.sum(said * truth, axis=-1)), axis=1, where=counted)
-        return loss(watch(agent.belief, moments)), loss(watch(posterior, moments))
+        return loss(moments.infos[MAIN]["belief"]), loss(moments.infos[MAIN]["onlooker"])
 
     learned, exact = (np.asarray(losses, np.float64) for losses in log_losses(key))
     difference = learned - exact

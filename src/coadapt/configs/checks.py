@@ -77,3 +77,9 @@ def shown(value: Any) -> str:
 
 def _as_lists(value: Any) -> Any:
     return [_as_lists(element) for element in value] if isinstance(value, tuple) else value
+
+
+def in_batches(name: str, number: int, batch: int) -> None:
+    """A ValueError unless so many of something are whole batches."""
+    if number % batch:
+        raise ValueError(f"{name} ({number}) must be a multiple of batch ({batch})")

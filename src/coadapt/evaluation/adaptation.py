@@ -6,24 +6,43 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.arrays import Array, Float
-from coadapt.encounters import Moment
-from coadapt.games.game import MAIN
-from coadapt.players import Belief
+from coadapt.arrays import Array, Float, Scalar, Vector
+
+BINS = 10
+"""Into so many equally wide bins beliefs are sorted by their certainty: the probability of the likeliest label."""
 
 
-def watch(belief: Belief, moments: Moment) -> Float[Array, "games steps label"]:
-    """What a belief makes of games that others have played, from the main agent's seat: it changes nothing in them."""
+class Opinion(NamedTuple):
+    """What a belief is worth at one moment. Added up over many of them, all that is to be known of it."""
 
-    def one(observations: Any, ended: Array) -> Float[Array, "steps label"]:
-        def step(memory, now):
-            observation, is_over = now
-            said, memory = belief.update(observation, memory)
-            return jax.tree.map(lambda new, old: jnp.where(is_over, new, old), belief.start(), memory), said
+    counted: Scalar  # one
+    correct: Scalar  # one if the likeliest label is the true one
+    brier: Scalar  # the squared distance to the truth
+    log_loss: Scalar
+    counted_by_bin: Float[Array, "bins"]
+    certainty_by_bin: Float[Array, "bins"]
+    correct_by_bin: Float[Array, "bins"]
 
-        return jax.lax.scan(step, belief.start(), (observations, ended))[1]
 
-    return jax.vmap(one)(moments.observations[MAIN], moments.ended)
+def opinion(belief: Vector, label: Vector) -> Opinion:
+    """A belief beside the true label, which is one-hot."""
+    likely, certainty = jnp.sum(belief * label), jnp.max(belief)
+    correct = (jnp.argmax(belief) == jnp.argmax(label)).astype(jnp.float32)
+    which = jax.nn.one_hot(jnp.minimum(jnp.int32(certainty * BINS), BINS - 1), BINS)
+    return Opinion(
+        counted=jnp.float32(1),
+        correct=correct,
+        brier=jnp.sum((belief - label) ** 2),
+        log_loss=-jnp.log(jnp.maximum(likely, jnp.finfo(likely.dtype).tiny)),
+        counted_by_bin=which,
+        certainty_by_bin=which * certainty,
+        correct_by_bin=which * correct,
+    )
+
+
+def added_up(*opinions: Opinion, which: Any = slice(None)) -> Opinion:
+    """Over their first axis, or what is asked for of it, in double precision."""
+    return jax.tree.map(lambda *values: sum(np.asarray(of, np.float64)[which].sum(axis=0) for of in values), *opinions)
 
 
 def steps_until_known(accuracy: np.ndarray, share: float = 0.9) -> int | None:
@@ -52,12 +71,11 @@ class Calibration(NamedTuple):
         return float(np.nansum(np.abs(self.said - self.was) * self.share))
 
 
-def calibration(beliefs: np.ndarray, labels: np.ndarray, bins: int = 10) -> Calibration:
-    """Of beliefs and one-hot labels, a row each, in equally wide bins of the likeliest label's probability."""
-    certainty = np.asarray(beliefs, np.float64).max(axis=1)
-    right = beliefs.argmax(axis=1) == labels.argmax(axis=1)
-    which = np.minimum((certainty * bins).astype(int), bins - 1)
-    number = np.bincount(which, minlength=bins)
+def calibration(opinions: Opinion) -> Calibration:
+    """Of opinions that are added up, but for the bins, which are the last axis."""
+    number, certainty, correct = (
+        np.asarray(values, np.float64).reshape(-1, BINS).sum(axis=0)
+        for values in (opinions.counted_by_bin, opinions.certainty_by_bin, opinions.correct_by_bin)
+    )
     with np.errstate(invalid="ignore"):
-        said, was = (np.bincount(which, weights=of, minlength=bins) / number for of in (certainty, right))
-    return Calibration(said, was, number / len(certainty))
+        return Calibration(certainty / number, correct / number, number / number.sum())

@@ -63,27 +63,6 @@ def episode_scores(moments: Moment) -> EpisodeScores:
     )
 
 
-class BeliefScores(NamedTuple):
-    """How right a belief was at each step of an episode, for each of them."""
-
-    counted: Float[Array, "episodes steps"]  # one while the episode lasts, then zero
-    correct: Float[Array, "episodes steps"]  # one if the likeliest label was the true one
-    brier: Float[Array, "episodes steps"]  # the squared distance to the truth
-    log_loss: Float[Array, "episodes steps"]
-
-
-def belief_scores(moments: Moment, labels: Float[Array, "episodes label"]) -> BeliefScores:
-    """The first episode of each game, against the true label in each."""
-    belief, truth = moments.infos[MAIN]["belief"], labels[:, None]
-    likely = jnp.sum(belief * truth, axis=-1)
-    return BeliefScores(
-        counted=first_episode(moments).astype(jnp.float32),
-        correct=(jnp.argmax(belief, axis=-1) == jnp.argmax(truth, axis=-1)).astype(jnp.float32),
-        brier=jnp.sum((belief - truth) ** 2, axis=-1),
-        log_loss=-jnp.log(jnp.maximum(likely, jnp.finfo(likely.dtype).tiny)),
-    )
-
-
 def step_scores(moments: Moment, partners: Partners) -> StepScores:
     """What episodes came to on average, step by step."""
     counted = first_episode(moments)

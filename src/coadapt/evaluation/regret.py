@@ -1,25 +1,17 @@
 """How far agents are from the best there is: on the same layouts, from the same starts, with the same partners."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 
-from coadapt.arrays import Array, Float, Key
+from coadapt.arrays import Array, Float, Key, Scalar
 from coadapt.encounters import meet, play
 from coadapt.evaluation.episodes import EpisodeScores, episode_scores
 from coadapt.games.salesman import Salesman, SalesmanState
-from coadapt.games.salesman_layouts import StartsAt, layout_of, place, start_on
-from coadapt.oracles.salesman import best_response
-from coadapt.partners.behaviour import behaviour_of
+from coadapt.games.salesman_layouts import Layout, StartsAt, layout_of, place, start_on
+from coadapt.oracles.salesman import Table
 from coadapt.players import Player
-
-
-class Ceiling(NamedTuple):
-    """What the best response to a partner comes to, for each start."""
-
-    total: Float[Array, "starts"]
-    length: Float[Array, "starts"]
-    finished: Float[Array, "starts"]
 
 
 def starts_on_a_layout(key: Key, game: Salesman, number: int) -> SalesmanState:
@@ -29,12 +21,23 @@ def starts_on_a_layout(key: Key, game: Salesman, number: int) -> SalesmanState:
     return jax.vmap(lambda key: start_on(key, game, layout))(jax.random.split(for_starts, number))
 
 
-def ceiling(game: Salesman, starts: SalesmanState, partner: Player) -> Ceiling:
-    """The exact value of the best response to a memoryless partner, for starts on one layout."""
-    layout = jax.tree.map(lambda leaf: leaf[0], layout_of(starts))
-    outlook = best_response(game, layout, behaviour_of(partner, game, layout)).outlook
+def shared_layout(starts: SalesmanState) -> Layout:
+    """The layout that all these starts are on."""
+    return jax.tree.map(lambda leaf: leaf[0], layout_of(starts))
+
+
+def from_table(starts: SalesmanState, table: Table) -> Float[Array, "starts"]:
+    """What a table of their layout has for each start."""
     at = jax.vmap(lambda state: place(state.agents[0], state.agents[1], state.collected))(starts)
-    return Ceiling(*(table[at] for table in outlook))
+    return table[at]
+
+
+def over_all_starts(game: Salesman, layout: Layout, table: Table) -> Scalar:
+    """The mean of a table over everything that an episode on this layout may start with."""
+    free = jnp.ones((game.size, game.size)).at[layout.subgoals[:, 0], layout.subgoals[:, 1]].set(0)
+    free = free.at[layout.goal[0], layout.goal[1]].set(0).ravel()
+    each_on_its_own = free[:, None] * free[None] * (1 - jnp.eye(game.size**2))
+    return jnp.average(table[..., 0].reshape(each_on_its_own.shape), weights=each_on_its_own)
 
 
 def from_starts(

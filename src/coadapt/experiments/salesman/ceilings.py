@@ -1,130 +1,176 @@
 """How far the salesman's agents are from the best there is.
 
 Each reference partner has an exact best response. What that is worth, from many starts on many layouts, is worked out
-once; then every agent plays from the same starts.
+once; then every agent plays from the same starts. Beside the best response, which knows whom it plays with, stand two
+players that have to find out and do so exactly: one does what is best with the likeliest partner, the other is the
+conditioned policy. What the agent loses is thereby told apart: by acting, by what nobody could have known, and by its
+predictor.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.arrays import Array, Count, Float
-from coadapt.configs.checks import whole
-from coadapt.evaluation.regret import Ceiling, ceiling, from_starts, starts_on_a_layout
-from coadapt.experiments.salesman.clones import networks_of, stage_name
-from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.scores import MODES, Find, made_for, reference_stages, references_in, seats_of
+from coadapt.agents.best_response import RespondsToLikeliest
+from coadapt.agents.posterior import PartnerPosterior
+from coadapt.arrays import Array, Count, Float, Key, Scalar
+from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
+from coadapt.experiments.salesman.clones import stage_name
+from coadapt.experiments.salesman.config import LAYOUTS_AT_ONCE, SalesmanConfig
+from coadapt.experiments.salesman.seats import MODES, REMEDY, THIS_RUN, Seat, Source, seats_of
+from coadapt.experiments.salesman.training import acting_on
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import SalesmanState
+from coadapt.games.salesman_layouts import layout_of
+from coadapt.oracles.salesman import Outlook, at_random, best_response, joint_optimum
+from coadapt.partners.behaviour import behaviour_of
+from coadapt.partners.population import Partners
+from coadapt.players import Player
 
-LAYOUTS_AT_ONCE = 10
-"""Agents play on so many layouts side by side."""
+
+class Bounds(NamedTuple):
+    """What can be had in this game at best, on average over all starts on a layout."""
+
+    together: Scalar  # the fewest steps that two players need
+    with_a_random_walker: Outlook  # what the best response to one comes to
 
 
-@dataclass(frozen=True)
-class LayoutsConfig:
-    """On how many layouts agents are held against the best response, and from how many starts on each."""
+def bounds_of(config: SalesmanConfig) -> Stage:
+    """The stage that works out the bounds of the game itself, a layout at a time."""
+    game = config.world.game
 
-    layouts: int = 200
-    starts: int = 50
+    def measure(inputs: Inputs, number: Count) -> tuple[Bounds, Info]:
+        del inputs
+        layout = layout_of(game.reset(jax.random.fold_in(key_for(0, "bounds"), number)))
+        mean = lambda table: over_all_starts(game, layout, table)
+        beside = jax.tree.map(mean, best_response(game, layout, at_random(game)).outlook)
+        return Bounds(mean(joint_optimum(game, layout)), beside), {"return": beside.total[None]}
 
-    def __post_init__(self):
-        whole("layouts", self.layouts)
-        whole("starts", self.starts)
-        if self.layouts % LAYOUTS_AT_ONCE:
-            raise ValueError(f"layouts must be a multiple of {LAYOUTS_AT_ONCE}, not {self.layouts}")
+    settings, layouts = {"world": config.world}, config.measures.bound_layouts
+    display = {"replicates": ("a random walker",), "shown": ("return",)}
+    return measuring_stage("bounds", __name__, settings, measure, layouts, (), **display)
 
 
 class Played(NamedTuple):
-    """What an agent came to with each partner, from each start on each layout."""
+    """What a player came to with each partner, from each start on each layout."""
 
-    total: Float[Array, "partners layouts starts"]
-    length: Float[Array, "partners layouts starts"]
+    total: Float[Array, "partners *layouts starts"]
+    length: Float[Array, "partners *layouts starts"]
 
 
-def ceilings_of(
-    config: SalesmanConfig, on: LayoutsConfig, find: Find = networks_of, needs: tuple[str, ...] | None = None
-) -> Stage:
+class Ceilings(NamedTuple):
+    """What can be had with each reference partner, from each start on a layout."""
+
+    best: Played  # by its best response, on average
+    responding: Played  # by the best response to whoever it most likely is
+
+
+def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
     """The stage that works out the best response to every reference partner, a layout at a time."""
+    game = config.world.game
 
-    def measure(inputs: Inputs, layout: Count) -> tuple[Ceiling, Info]:
-        partners, starts = references_in(config, inputs, find), _starts(config, on, layout)
-        best = jax.lax.map(lambda partner: ceiling(config.world.game, starts, partner), partners.players)
-        return best, {"return": jnp.mean(best.total)[None]}
+    def measure(inputs: Inputs, number: Count) -> tuple[Ceilings, Info]:
+        partners, starts = source.partners(config, inputs), _starts(config, number)
+        layout = shared_layout(starts)
 
-    needs = reference_stages(config) if needs is None else needs
+        def respond(partner: Player) -> tuple[Played, Any]:
+            best = best_response(game, layout, behaviour_of(partner, game, layout))
+            return Played(*(from_table(starts, table) for table in best.outlook[:2])), best.actions
+
+        best, actions = jax.lax.map(respond, partners.players)
+        by_name = partners._replace(labels=jnp.eye(len(partners.ids)))
+        seat = Seat(lambda _: RespondsToLikeliest(posterior_of(config, by_name), actions), partners.labels)
+        key = jax.random.fold_in(key_for(0, "responding"), number)
+        responding = _with_each(key, config, starts, partners, seat, greedy=True)
+        return Ceilings(best, responding), {"return": jnp.mean(best.total)[None]}
+
+    needs = source.needs(config.references)
     display = {"replicates": ("all partners",), "shown": ("return",)}
-    return measuring_stage("ceilings", __name__, _settings(config, on), measure, on.layouts, needs, **display)
+    return measuring_stage("ceilings", __name__, _settings(config), measure, config.measures.layouts, needs, **display)
 
 
-def regret_of(
-    config: SalesmanConfig,
-    on: LayoutsConfig,
-    seed: int,
-    find: Find = networks_of,
-    needs: tuple[str, ...] | None = None,
-) -> Stage:
+def posterior_of(config: SalesmanConfig, partners: Partners) -> PartnerPosterior:
+    """All that can be known of whom one plays with, if it is one of these, each as likely as any other."""
+    number = len(partners.ids)
+    return PartnerPosterior(config.world.game, partners.players, partners.labels, jnp.full(number, 1 / number))
+
+
+def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage that lets the agents of one seed play from all starts, with every reference partner, in either mode."""
 
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Played], Info]:
-        partners = references_in(config, inputs, find)
+        partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         layouts = part * LAYOUTS_AT_ONCE + jnp.arange(LAYOUTS_AT_ONCE)
-        starts = jax.vmap(lambda layout: _starts(config, on, layout))(layouts)
+        starts = jax.vmap(lambda layout: _starts(config, layout))(layouts)
         for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "regret"), part))
-        seats = seats_of(for_labels, config, lambda training: find(inputs, training, seed), partners.labels)
-        found = {}
-        for method in methods_of(config):
-            as_player = seats[method].as_player
-            for mode, greedy in MODES.items():
-                play = lambda row, greedy=greedy, as_player=as_player: _play(
-                    for_play, config, starts, as_player(row[1]), row[0], greedy
-                )
-                found[f"{method}_{mode}"] = jax.lax.map(play, (partners.players, partners.labels))
+        seats = seats_of(for_labels, config, networks, partners.labels)
+        if "behaviour_conditioned" in config.methods:
+            knowing = acting_on(posterior_of(config, partners), networks("policy"), config.feed)
+            seats["exact_posterior"] = Seat(lambda _: knowing, partners.labels)
+        found = {
+            f"{method}_{mode}": _with_each(for_play, config, starts, partners, seats[method], greedy)
+            for method in methods_of(config)
+            for mode, greedy in MODES.items()
+        }
         return found, {name: jnp.mean(played.total)[None] for name, played in found.items()}
 
-    needs = made_for(config, seed) if needs is None else needs
-    name, parts = stage_name("regret", seed), on.layouts // LAYOUTS_AT_ONCE
-    settings = _settings(config, on) | {"seed": seed, "feed": config.feed, "methods": config.methods}
-    display = {"replicates": (f"seed {seed}",), "shown": tuple(f"{method}_argmax" for method in config.methods[:2])}
+    needs = source.needs(config.references, seed, config.trainings)
+    name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
+    settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods}
+    shown = tuple(f"{method}_argmax" for method in config.methods[:2])
+    display = {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
     return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
 
 
 def methods_of(config: SalesmanConfig) -> tuple[str, ...]:
-    """Whose regret is measured: all methods', and the conditioned policy's when it is told the truth."""
-    known = ("true_label",) if "behaviour_conditioned" in config.methods else ()
+    """Whose regret is measured for each seed: all methods', and the policy's when it knows more than it could."""
+    known = ("true_label", "exact_posterior") if "behaviour_conditioned" in config.methods else ()
     return (*config.methods, *known)
 
 
-def _starts(config: SalesmanConfig, on: LayoutsConfig, layout: Count) -> SalesmanState:
+def _starts(config: SalesmanConfig, layout: Count) -> SalesmanState:
     """The starts on one layout. Which they are depends on its number alone: they are the same for everyone."""
-    return starts_on_a_layout(jax.random.fold_in(key_for(0, "layouts"), layout), config.world.game, on.starts)
+    key = jax.random.fold_in(key_for(0, "layouts"), layout)
+    return starts_on_a_layout(key, config.world.game, config.measures.starts)
 
 
-def _play(key: Any, config: SalesmanConfig, starts: SalesmanState, player: Any, partner: Any, greedy: bool) -> Played:
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), starts)
-    scores = from_starts(key, config.world.game, flat, player, partner, greedy)
-    shape = starts.step.shape
-    return Played(scores.total.reshape(shape), scores.length.reshape(shape))
+def _with_each(
+    key: Key, config: SalesmanConfig, starts: SalesmanState, partners: Partners, seat: Seat, greedy: bool
+) -> Played:
+    """An episode from each start with every partner; the seat is told something for each of them."""
+    flat = jax.tree.map(lambda leaf, step=starts.step: leaf.reshape(-1, *leaf.shape[step.ndim :]), starts)
+
+    def with_one(row) -> Played:
+        partner, told = row
+        scores = from_starts(key, config.world.game, flat, seat.as_player(told), partner, greedy)
+        return Played(scores.total.reshape(starts.step.shape), scores.length.reshape(starts.step.shape))
+
+    return jax.lax.map(with_one, (partners.players, seat.told))
 
 
-def _settings(config: SalesmanConfig, on: LayoutsConfig) -> dict[str, Any]:
-    return {"world": config.world, "references": config.references, "layouts": on.layouts, "starts": on.starts}
+def _settings(config: SalesmanConfig) -> dict[str, Any]:
+    measures = config.measures
+    return {
+        "world": config.world,
+        "references": config.references,
+        "layouts": measures.layouts,
+        "starts": measures.starts,
+    }
 
 
 class Regret(NamedTuple):
-    """How much less than the best response an agent came to with one partner."""
+    """How much less than the best response a player came to with one partner."""
 
     best_total: float  # the best response's return
     best_length: float
-    length: float  # so many more steps the agent takes
+    length: float  # so many more steps the player takes
     by_layout: np.ndarray  # so much less its return is
 
     @property
     def total(self) -> float:
-        """How much less the agent's return is."""
+        """How much less the player's return is."""
         return float(self.by_layout.mean())
 
     @property
@@ -133,10 +179,9 @@ class Regret(NamedTuple):
         return float(self.by_layout.std(ddof=1) / len(self.by_layout) ** 0.5)
 
 
-def regrets_of(best: Ceiling, played: Played) -> list[Regret]:
-    """With each partner, from the outcomes of both stages."""
-    most, fewest = (np.asarray(values, np.float64) for values in (best.total, best.length))  # layout, partner, start
-    total, length = (_by_layout(values) for values in played)
+def regrets_of(best: Played, played: Played) -> list[Regret]:
+    """With each partner; all is by layout, partner and start."""
+    (most, fewest), (total, length) = ([np.asarray(values, np.float64) for values in of] for of in (best, played))
     best_total, best_length, longer = (table.mean(axis=(0, 2)) for table in (most, fewest, length - fewest))
     lost = (most - total).mean(axis=2)
     return [
@@ -147,7 +192,7 @@ def regrets_of(best: Ceiling, played: Played) -> list[Regret]:
 def regrets_in(config: SalesmanConfig, outcomes: Inputs) -> dict[tuple[str, int, str], list[Regret]]:
     """All there are among the outcomes, by method, seed and mode: one for each reference partner."""
     return {
-        (method, seed, mode): regrets_of(outcomes["ceilings"], outcomes[stage][f"{method}_{mode}"])
+        (method, seed, mode): regrets_of(outcomes["ceilings"].best, _by_layout(outcomes[stage][f"{method}_{mode}"]))
         for seed in config.seeds
         if (stage := stage_name("regret", seed)) in outcomes
         for method in methods_of(config)
@@ -155,7 +200,7 @@ def regrets_in(config: SalesmanConfig, outcomes: Inputs) -> dict[tuple[str, int,
     }
 
 
-def _by_layout(values: Any) -> np.ndarray:
+def _by_layout(played: Played) -> Played:
     """Part, partner, layout, start: as layout, partner, start."""
-    moved = np.moveaxis(np.asarray(values, np.float64), 1, 2)
-    return moved.reshape(-1, *moved.shape[2:])
+    moved = (np.moveaxis(np.asarray(values), 1, 2) for values in played)
+    return Played(*(values.reshape(-1, *values.shape[2:]) for values in moved))  # pyright: ignore[reportArgumentType] (NumPy's)

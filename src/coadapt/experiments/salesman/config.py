@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from coadapt.agents.behaviour_conditioned import FEEDS
-from coadapt.configs.checks import between, distinct, each_whole, shown, whole
+from coadapt.configs.checks import between, distinct, each_whole, in_batches, shown, whole
 from coadapt.experiments.salesman.world import KINDS, World, one_of
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
@@ -18,6 +18,26 @@ TRAININGS = {
 METHODS = tuple(TRAININGS)
 
 LARGEST_SEED = 2**32 - 1
+
+LAYOUTS_AT_ONCE = 10
+"""Agents that are held against the best response play on so many layouts side by side."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured of trained agents beside their returns, and how closely."""
+
+    layouts: int = 200  # on which agents are held against the best response to each reference partner
+    starts: int = 50  # on each of these layouts
+    bound_layouts: int = 1_000  # on which the bounds of the game itself are worked out
+    episodes: int = 4_000  # with each partner or pair of partners: for beliefs, exchanges and cross-play
+    exchange_after: int = 8  # steps another partner takes over
+
+    def __post_init__(self):
+        for name in ("layouts", "starts", "bound_layouts", "episodes", "exchange_after"):
+            whole(name, getattr(self, name))
+        if self.layouts % LAYOUTS_AT_ONCE:
+            raise ValueError(f"layouts must be a multiple of {LAYOUTS_AT_ONCE}, not {self.layouts}")
 
 
 @dataclass(frozen=True)
@@ -40,13 +60,12 @@ class SalesmanConfig:
     episodes: int = 20_000  # of a method with a reference partner, in the end
     rehearsal_episodes: int = 4_000  # of an agent with a partner it trained with, in each way to act on a belief
     batch: int = 1_000  # of these at a time
+    measures: Measures = field(default_factory=Measures)
 
     def __post_init__(self):
         for name in ("curve_points", "episodes", "rehearsal_episodes", "batch"):
             whole(name, getattr(self, name))
-        for name in ("episodes", "rehearsal_episodes"):
-            if getattr(self, name) % self.batch:
-                raise ValueError(f"{name} ({getattr(self, name)}) must be a multiple of batch ({self.batch})")
+        self._check_measures()
         one_of("feed", self.feed, FEEDS)
         for name in ("seeds", "methods"):
             distinct(name, getattr(self, name))
@@ -57,6 +76,14 @@ class SalesmanConfig:
             self.world.check_training(name, getattr(self, name), self.curve_points)
         for name in ("policy", "predictor", "lstm"):
             self._check_games(name, getattr(self, name).games)
+
+    def _check_measures(self) -> None:
+        in_batches("episodes", self.episodes, self.batch)
+        in_batches("rehearsal_episodes", self.rehearsal_episodes, self.batch)
+        in_batches("measures.episodes", self.measures.episodes, self.batch)
+        after, limit = self.measures.exchange_after, self.world.game.max_steps
+        if after >= limit:
+            raise ValueError(f"measures.exchange_after ({after}) must come before the step limit ({limit})")
 
     def _check_clones(self) -> None:
         for name in ("seeds", "companions", "references"):

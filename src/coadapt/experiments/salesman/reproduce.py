@@ -10,30 +10,17 @@ import numpy as np
 from coadapt.configs.data import plain
 from coadapt.evaluation.pictures import episode_strip, record_episode
 from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.salesman.adaptation import adaptation_of, exchange_of
 from coadapt.experiments.salesman.baseline import lstm_cloning_of
-from coadapt.experiments.salesman.ceilings import regrets_in
-from coadapt.experiments.salesman.clones import Clones, cloning_of, networks_of, stage_name, told_nothing
+from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of, regret_of
+from coadapt.experiments.salesman.clones import cloning_of, networks_of, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.report import (
-    Partner,
-    Results,
-    best_mode,
-    draw_adaptation,
-    draw_learning,
-    headline,
-    model_card,
-    summary,
-    tables,
-)
-from coadapt.experiments.salesman.scores import (
-    EVALUATIONS,
-    MODES,
-    beliefs_of,
-    cells_of,
-    evaluation_of,
-    rehearsal_of,
-    self_play_of,
-)
+from coadapt.experiments.salesman.drawings import figures
+from coadapt.experiments.salesman.report import headline, model_card, summary
+from coadapt.experiments.salesman.results import Results, gather
+from coadapt.experiments.salesman.scores import crossplay_of, evaluation_of, rehearsal_of, self_play_of
+from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Source
+from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
 from coadapt.experiments.salesman.world import KINDS
@@ -43,9 +30,11 @@ from coadapt.storage.provenance import commit
 
 
 def stages(config: SalesmanConfig) -> list[Stage]:
-    """All clones first, then seed after seed."""
+    """All clones first, then seed after seed; what can be had at best is worked out in between."""
+    best = [bounds_of(config), ceilings_of(config)] if config.references else []
     return [
         *(stage for clone in config.all_clones for stage in _of_clone(config, clone)),
+        *best,
         *(stage for seed in config.seeds for stage in _of_seed(config, seed)),
     ]
 
@@ -61,8 +50,17 @@ def _of_seed(config: SalesmanConfig, seed: int) -> list[Stage]:
     made = [_training_of(training, config, seed) for training in config.trainings]
     if "behaviour_conditioned" in config.methods:
         made.append(rehearsal_of(config, seed))
-    if config.references:
-        made += [evaluation_of(mode, config, seed) for mode in MODES]
+    return [*made, *measurements_of(config, seed, config.all_clones)] if config.references else made
+
+
+def measurements_of(
+    config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN
+) -> list[Stage]:
+    """All that is measured of one seed's agents with reference partners, and with the partners of these clones."""
+    made = [evaluation_of(mode, config, seed, source) for mode in MODES]
+    made += [regret_of(config, seed, source), crossplay_of(config, seed, clones, source)]
+    if "behaviour_conditioned" in config.methods:
+        made += [adaptation_of(config, seed, source), exchange_of(config, seed, source)]
     return made
 
 
@@ -76,12 +74,10 @@ def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
     """Write everything into the folder, and say what there is to see."""
     results = gather(config, outcomes)
     write_results(results, folder)
-    for ending, picture in draw_learning(results).items():
-        write_bytes(folder / f"learning.{ending}", picture)
     for name, picture in episodes_to_see(config, outcomes).items():
         write_bytes(folder / name, picture)
     agents = make_folder(folder / "agents")
-    for name, saved in agents_of(results, outcomes).items():
+    for name, saved in files_of(results, outcomes).items():
         make_folder((agents / name).parent)
         save(agents / name, saved)
     write_text(agents / "README.md", model_card(results))
@@ -90,12 +86,12 @@ def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
 
 
 def write_results(results: Results, folder: Path) -> None:
-    """The numbers, the tables, and how soon the agent knows its partner."""
+    """The numbers, the tables and the figures."""
     write_json(folder / "summary.json", plain(summary(results)))
     write_text(folder / "table.md", "\n".join(table.markdown() for table in tables(results)))
-    if results.beliefs:
-        for ending, picture in draw_adaptation(results).items():
-            write_bytes(folder / f"adaptation.{ending}", picture)
+    for name, pictures in figures(results):
+        for ending, picture in pictures.items():
+            write_bytes(folder / f"{name}.{ending}", picture)
 
 
 def episodes_to_see(config: SalesmanConfig, outcomes: Inputs) -> dict[str, bytes]:
@@ -115,72 +111,7 @@ def episodes_to_see(config: SalesmanConfig, outcomes: Inputs) -> dict[str, bytes
 EXPERIMENT = Experiment("salesman", SalesmanConfig, stages, report)
 
 
-def gather(config: SalesmanConfig, outcomes: Inputs) -> Results:
-    """What all stages came to."""
-    ours = config.seeds if "behaviour_conditioned" in config.methods else ()
-    rehearsal = {
-        (*way.rsplit("_", 1), seed): cells_of(scores.episodes)
-        for seed in ours
-        for way, scores in outcomes[stage_name("rehearsal", seed)].items()
-    }
-    return Results(
-        config=config,
-        partners=[partner for clone in config.all_clones for partner in _partners_of(config, outcomes, clone)],
-        cells=evaluated(config, outcomes),
-        beliefs=believed(config, outcomes),
-        rehearsal=rehearsal,
-        accuracies={seed: _accuracies(config, outcomes, seed) for seed in ours},
-        curves={
-            (training, seed): {name: np.asarray(values)[:, 0] for name, values in outcomes[stage].infos.items()}
-            for training, seed, stage in _trained(config)
-        },
-        mode=best_mode(rehearsal, config.feed),
-        regrets=regrets_in(config, outcomes),
-    )
-
-
-def _trained(config: SalesmanConfig) -> list[tuple[str, int, str]]:
-    """All trainings with their seed and the name of their stage."""
-    clones = [("clones", clone) for clone in config.all_clones]
-    trainings = [(training, seed) for seed in config.seeds for training in config.trainings]
-    return [(training, seed, stage_name(training, seed)) for training, seed in (*clones, *trainings)]
-
-
-def evaluated(config: SalesmanConfig, outcomes: Inputs) -> dict[tuple[str, int, str], Any]:
-    """What every method came to with each reference partner, by method, seed and mode."""
-    return {
-        (method, seed, mode): cells_of(scores.episodes)
-        for seed in config.seeds
-        for mode, evaluation in EVALUATIONS.items()
-        for method, scores in outcomes.get(stage_name(evaluation, seed), {}).items()
-    }
-
-
-def believed(config: SalesmanConfig, outcomes: Inputs) -> dict[int, dict[str, np.ndarray]]:
-    """How right the beliefs were with reference partners, by seed."""
-    scores = {seed: outcomes.get(stage_name("evaluation", seed), {}) for seed in config.seeds}
-    ours = {seed: of["behaviour_conditioned"] for seed, of in scores.items() if "behaviour_conditioned" in of}
-    return {seed: beliefs_of(of.beliefs) for seed, of in ours.items()}
-
-
-def _partners_of(config: SalesmanConfig, outcomes: Inputs, seed: int) -> list[Partner]:
-    clones: Clones = networks_of(outcomes, "clones", seed)
-    iterations = (0, int(clones.intermediate_iteration), config.clones.iterations)
-    cells = cells_of(outcomes[stage_name("self_play", seed)])
-    return [
-        Partner(seed, kind, iteration, cell.length, cell.total)
-        for kind, iteration, cell in zip(KINDS, iterations, cells, strict=True)
-    ]
-
-
-def _accuracies(config: SalesmanConfig, outcomes: Inputs, seed: int) -> tuple[float, float]:
-    """The predictor's accuracy over all steps: at the end of its training, and in execution with the same partners."""
-    beliefs = outcomes[stage_name("rehearsal", seed)][f"{config.feed}_sample"].beliefs
-    correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (beliefs.correct, beliefs.counted))
-    return float(outcomes[stage_name("predictor", seed)].infos["accuracy"][-1, 0]), correct / counted
-
-
-def agents_of(results: Results, outcomes: Inputs) -> dict[str, Saved]:
+def files_of(results: Results, outcomes: Inputs) -> dict[str, Saved]:
     """All agents and partners with their weights and measured numbers, by the name of their file."""
     config = results.config
     found: dict[str, Saved] = {}

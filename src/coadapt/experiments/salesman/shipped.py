@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.configs.checks import distinct, each_whole, whole
+from coadapt.configs.checks import distinct, each_whole, in_batches, whole
 from coadapt.configs.data import read_config
 from coadapt.experiments import stages as stages_module
 from coadapt.experiments.planning import Experiment, Report
-from coadapt.experiments.salesman.ceilings import LayoutsConfig, ceilings_of, regret_of, regrets_in
-from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.report import Results, headline, tables
-from coadapt.experiments.salesman.reproduce import believed, evaluated, write_results
-from coadapt.experiments.salesman.scores import MODES, evaluation_of
+from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of
+from coadapt.experiments.salesman.config import Measures, SalesmanConfig
+from coadapt.experiments.salesman.report import headline
+from coadapt.experiments.salesman.reproduce import measurements_of, write_results
+from coadapt.experiments.salesman.results import gather
+from coadapt.experiments.salesman.seats import Source
+from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.weights import FAMILIES, GAME, PUBLISHED, Saved, read
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage
@@ -37,7 +39,7 @@ class ShippedConfig:
     seeds: tuple[int, ...] = field(default_factory=published_seeds)
     episodes: int = 4_000  # of a method with a partner
     batch: int = 1_000  # of these at a time
-    beside_the_best: LayoutsConfig = field(default_factory=lambda: LayoutsConfig(layouts=20))
+    measures: Measures = field(default_factory=lambda: Measures(layouts=20, bound_layouts=20, episodes=1_000))
 
     def __post_init__(self):
         if not self.seeds:
@@ -46,8 +48,8 @@ class ShippedConfig:
         each_whole("seeds", self.seeds, least=0)
         for name in ("episodes", "batch"):
             whole(name, getattr(self, name))
-        if self.episodes % self.batch:
-            raise ValueError(f"episodes ({self.episodes}) must be a multiple of batch ({self.batch})")
+        in_batches("episodes", self.episodes, self.batch)
+        in_batches("measures.episodes", self.measures.episodes, self.batch)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ def as_trained(config: ShippedConfig) -> SalesmanConfig:
     about, *_ = [_read(f"behaviour-conditioned/{seed}").about for seed in config.seeds]
     trained = read_config(SalesmanConfig, about["config"])
     episodes = {"episodes": config.episodes, "rehearsal_episodes": config.episodes, "batch": config.batch}
-    return replace(trained, seeds=config.seeds, methods=config.methods, **episodes)
+    return replace(trained, seeds=config.seeds, methods=config.methods, measures=config.measures, **episodes)
 
 
 def published(config: ShippedConfig) -> Stage:
@@ -108,24 +110,15 @@ def find(inputs: Inputs, training: str, seed: int) -> Any:
 
 def stages(config: ShippedConfig) -> list[Stage]:
     """Every published seed plays with every published reference partner."""
-    trained = as_trained(config)
-    evaluations = [evaluation_of(mode, trained, seed, find, ("published",)) for seed in config.seeds for mode in MODES]
-    on = config.beside_the_best
-    regrets = [regret_of(trained, on, seed, find, ("published",)) for seed in config.seeds]
-    return [published(config), *evaluations, ceilings_of(trained, on, find, ("published",)), *regrets]
+    trained, source = as_trained(config), Source(find, ("published",))
+    measured = [stage for seed in config.seeds for stage in measurements_of(trained, seed, trained.references, source)]
+    return [published(config), bounds_of(trained), ceilings_of(trained, source), *measured]
 
 
 def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
-    trained = as_trained(config)
     mode = _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
-    results = Results(
-        trained,
-        cells=evaluated(trained, outcomes),
-        beliefs=believed(trained, outcomes),
-        regrets=regrets_in(trained, outcomes),
-        mode=mode,
-    )
+    results = gather(as_trained(config), outcomes, mode)
     write_results(results, folder)
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 

@@ -33,6 +33,7 @@ from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import PPOConfig, PPOState
 from coadapt.learning.supervised import SupervisedState
 from coadapt.partners.population import Partners, Roster
+from coadapt.players import Belief
 
 
 class Beginning(NamedTuple):
@@ -49,7 +50,12 @@ def told_the_truth(policy: RelationalPolicy, label: Float[Array, "label"]) -> Be
 
 def told_by(belief: RelationalBelief, policy: RelationalPolicy, feed: str) -> BehaviourConditioned:
     """The agent in execution: it acts on what it believes."""
-    return BehaviourConditioned(ready(belief), FEEDS[feed](ready(policy)))
+    return acting_on(ready(belief), policy, feed)
+
+
+def acting_on(belief: Belief, policy: RelationalPolicy, feed: str) -> BehaviourConditioned:
+    """The conditioned policy with whatever belief."""
+    return BehaviourConditioned(belief, FEEDS[feed](ready(policy)))
 
 
 def look_at_kinds(moments: Moment, labels: Float[Array, "games label"]) -> dict[str, Scalar]:

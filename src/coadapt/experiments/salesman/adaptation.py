@@ -1,0 +1,121 @@
+"""How soon the salesman's agent finds out whom it plays with, and what it does when somebody else takes over.
+
+Its predictor stands beside the exact posterior, which watches the same games and knows each of those it may be.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.agents.beliefs import Recorded
+from coadapt.agents.onlooker import WithOnlooker
+from coadapt.agents.relational import ready
+from coadapt.agents.restarting import Restarting
+from coadapt.arrays import Count, Vector
+from coadapt.encounters import Moment
+from coadapt.evaluation.adaptation import Opinion, opinion
+from coadapt.evaluation.returns import Means, nothing, play_with_all
+from coadapt.experiments.salesman.ceilings import posterior_of
+from coadapt.experiments.salesman.clones import stage_name
+from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.scores import labels_by_game, own_opinion
+from coadapt.experiments.salesman.seats import MODES, REMEDY, THIS_RUN, Source, agents_of
+from coadapt.experiments.salesman.training import acting_on, told_by
+from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
+from coadapt.games.game import MAIN
+from coadapt.partners.exchanged import Exchanged
+from coadapt.partners.population import Partners
+
+SOURCES = ("predictor", "posterior")
+"""Who says what kind the partner is."""
+
+
+def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
+    """The stage in which the exact posterior looks over the agent's shoulder; the agent samples its actions."""
+
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Opinion], Info]:
+        partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
+        agent = told_by(networks("predictor"), networks("policy"), config.feed)
+        watched, labels = WithOnlooker(agent, posterior_of(config, partners)), labels_by_game(config, partners)
+        key = jax.random.fold_in(key_for(seed, "adaptation"), part)
+        _, said = play_with_all(
+            key, config.world.game, partners, lambda _: watched, labels, config.batch, note=_both_opinions
+        )
+        right = {name: (jnp.sum(of.correct) / jnp.sum(of.counted))[None] for name, of in said.items()}
+        return said, right
+
+    return _stage("adaptation", config, seed, source, measure, shown=SOURCES)
+
+
+def _both_opinions(moment: Moment, label: Vector) -> dict[str, Opinion]:
+    theirs = opinion(moment.infos[MAIN]["onlooker"], label)
+    return dict(zip(SOURCES, (own_opinion(moment, label), theirs), strict=True))
+
+
+class AfterExchange(NamedTuple):
+    """What came of the episodes of each pair of partners, in which the second takes over from the first."""
+
+    episodes: Means
+    beliefs: Opinion | None  # about the second, added up over the episodes that last so long
+
+
+UNANNOUNCED, ANNOUNCED, TOLD = "behaviour_conditioned", "announced", "true_label"
+"""The agent, to whom nobody says anything; who is told that there is a new partner; and who is told of which kind."""
+
+
+def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
+    """The stage in which another partner takes over in the middle of the episode, in either mode.
+
+    All methods of the seed play, and the agent also when it is told that there is somebody new, or even whom.
+    """
+    game, after = config.world.game, config.measures.exchange_after
+
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, AfterExchange], Info]:
+        networks, partners = source.networks(inputs, seed), source.partners(config, inputs)
+        belief, policy = ready(networks("predictor")), networks("policy")
+        always = lambda agent: lambda told: agent
+        agents = {name: always(agent) for name, agent in agents_of(config, networks).items()}
+        # Where it starts afresh it sees but where the old partner has got to, and nothing of how.
+        agents[ANNOUNCED] = always(acting_on(Restarting(belief, after), policy, config.feed))
+        agents[TOLD] = lambda told: acting_on(Recorded(told), policy, config.feed)
+        first, second = exchanges(len(config.references))
+        pairs = _exchanged(partners, first, second, after)
+        before, since = (labels_by_game(config, pairs._replace(labels=partners.labels[of])) for of in (first, second))
+        told = jnp.where(jnp.arange(game.max_steps)[:, None] < after, before[:, None], since[:, None])
+        key = jax.random.fold_in(key_for(seed, "exchange"), part)
+
+        def play(name: str, greedy: bool) -> AfterExchange:
+            note = own_opinion if name in (UNANNOUNCED, ANNOUNCED) else nothing
+            return AfterExchange(*play_with_all(key, game, pairs, agents[name], told, config.batch, greedy, note))
+
+        found = {f"{name}_{mode}": play(name, greedy) for name in agents for mode, greedy in MODES.items()}
+        return found, {name: jnp.mean(of.episodes.total)[None] for name, of in found.items()}
+
+    return _stage("exchange", config, seed, source, measure, (f"{UNANNOUNCED}_argmax", f"{ANNOUNCED}_argmax"))
+
+
+def exchanges(populations: int) -> tuple[np.ndarray, np.ndarray]:
+    """Who is first and who second in all pairs of one population: also of equals, where nothing is exchanged."""
+    kinds = len(KINDS)
+    first, second = (of.ravel() for of in np.meshgrid(np.arange(kinds), np.arange(kinds), indexing="ij"))
+    base = kinds * np.arange(populations)[:, None]
+    return (base + first).ravel(), (base + second).ravel()
+
+
+def _exchanged(partners: Partners, first: np.ndarray, second: np.ndarray, after: int) -> Partners:
+    """Pairs of partners, labelled as the second."""
+    of = lambda which: jax.tree.map(lambda leaf: leaf[which], partners.players)
+    players = Exchanged(of(first), of(second), jnp.full(len(first), after))
+    return Partners(players, partners.labels[second], jnp.arange(len(first)))
+
+
+def _stage(name: str, config: SalesmanConfig, seed: int, source: Source, measure: Any, shown: tuple[str, ...]) -> Stage:
+    settings = {"world": config.world, "seed": seed, "feed": config.feed, "batch": config.batch}
+    settings |= {"references": config.references, "measures": config.measures, "methods": config.methods}
+    needs = source.needs(config.references, seed, config.trainings)
+    display = {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
+    parts = config.measures.episodes // config.batch
+    return measuring_stage(stage_name(name, seed), __name__, settings, measure, parts, needs, **display)

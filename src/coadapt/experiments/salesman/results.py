@@ -1,0 +1,208 @@
+"""What the stages of the salesman's experiment came to, as plain numbers."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coadapt.evaluation.adaptation import Opinion, added_up
+from coadapt.experiments.salesman.adaptation import SOURCES, exchanges
+from coadapt.experiments.salesman.ceilings import Bounds, Regret, regrets_in, regrets_of
+from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name
+from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.scores import EVALUATIONS, Cell, cells_of
+from coadapt.experiments.salesman.seats import MODES
+from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.stages import Inputs
+
+
+class Partner(NamedTuple):
+    """A partner as it was left behind by clone training."""
+
+    seed: int
+    kind: str
+    iteration: int  # of clone training
+    length: float  # of its self-play
+    total: float  # the return of its self-play
+
+    @property
+    def id(self) -> str:
+        return partner_id(self.seed, self.kind)
+
+
+def partner_id(seed: int, kind: str) -> str:
+    return f"{seed}-{kind}"
+
+
+def partner_ids(clones: Sequence[int]) -> list[str]:
+    """The partners that clones have left behind, in the order in which they are met."""
+    return [partner_id(seed, kind) for seed in clones for kind in KINDS]
+
+
+Run = tuple[str, int, str]
+"""A method, a seed and a mode."""
+NONE: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Exchange(NamedTuple):
+    """What an agent came to with each pair of partners, and what its belief about the second was worth by step."""
+
+    cells: list[Cell]
+    opinion: Opinion | None
+
+
+class Results(NamedTuple):
+    """Everything measured. What was not made in this run is empty."""
+
+    config: SalesmanConfig
+    mode: str  # how the agents act in the headline
+    cells: Mapping[Run, list[Cell]]  # one for each reference partner
+    opinions: Mapping[tuple[str, int], Opinion]  # by whose it is and seed: of each reference partner, by step
+    exchanges: Mapping[Run, Exchange]
+    crossplay: Mapping[Run, list[Cell]]  # one for each partner there is
+    bounds: Bounds | None  # by layout
+    regrets: Mapping[Run, list[Regret]]  # one for each reference partner
+    responding: Sequence[Regret]  # of the best response to the likeliest, which needs no training
+    partners: Sequence[Partner] = ()  # of all clones
+    rehearsal: Mapping[tuple[str, str, int], list[Cell]] = NONE  # by feed, mode and seed
+    accuracies: Mapping[int, tuple[float, float]] = NONE  # by seed: in training, and in execution then
+    curves: Mapping[tuple[str, int], dict[str, np.ndarray]] = NONE  # by training, seed and name: points
+
+    @property
+    def reference_ids(self) -> list[str]:
+        return partner_ids(self.config.references)
+
+    @property
+    def exchanged_kinds(self) -> list[tuple[str, str]]:
+        """Of which kinds the first and the second of each pair are."""
+        first, second = exchanges(len(self.config.references))
+        return [(KINDS[one % len(KINDS)], KINDS[other % len(KINDS)]) for one, other in zip(first, second, strict=True)]
+
+    def by_seed(self, method: str, mode: str, kind: str, what: str) -> np.ndarray:
+        """A number of one method with the reference partners of one kind: seed, partner."""
+        of = [self.cells[method, seed, mode] for seed in self.config.seeds]
+        return np.array([[getattr(cell, what) for cell in only(kind, cells)] for cells in of])
+
+    def regret(self, method: str, kind: str, what: str) -> np.ndarray:
+        """A number of one method's regret with the reference partners of one kind, in the headline: seed, partner."""
+        of = [self.regrets[method, seed, self.mode] for seed in self.config.seeds]
+        return np.array([[getattr(regret, what) for regret in only(kind, regrets)] for regrets in of])
+
+    def opinion(self, source: str, kind: str | None = None) -> Opinion:
+        """By step, of all seeds with the reference partners of one kind, or with all of them."""
+        each = [opinion for (of, _), opinion in self.opinions.items() if of == source]
+        return added_up(*each, which=slice(None) if kind is None else of_kind(kind))
+
+    def after_exchange(self, method: str, first: str, second: str) -> Opinion:
+        """By step, of all seeds and reference populations, about the second; the agent samples its actions."""
+        found = [self.exchanges[method, seed, "sample"].opinion for seed in self.config.seeds]
+        return added_up(*(of for of in found if of), which=self.pairs(first, second))
+
+    def pairs(self, first: str, second: str) -> list[int]:
+        """Which exchanges are of these kinds."""
+        return [n for n, kinds in enumerate(self.exchanged_kinds) if kinds == (first, second)]
+
+
+def only(kind: str, of_partners: Sequence) -> list:
+    """What belongs to partners of one kind; partners come in turns of all kinds."""
+    return list(of_partners[of_kind(kind)])
+
+
+def of_kind(kind: str) -> slice:
+    return slice(KINDS.index(kind), None, len(KINDS))
+
+
+def gather(config: SalesmanConfig, outcomes: Inputs, mode: str | None = None) -> Results:
+    """What all stages came to, of those that were carried out; the mode is chosen in rehearsal, if it is not given."""
+    rehearsal = {
+        (*way.rsplit("_", 1), seed): cells_of(scores.episodes)
+        for seed, found in _by_seed(config, outcomes, "rehearsal")
+        for way, scores in found.items()
+    }
+    ceilings = outcomes.get("ceilings")
+    return Results(
+        config=config,
+        mode=mode or best_mode(rehearsal, config.feed),
+        cells=_evaluated(config, outcomes),
+        opinions={
+            (source, seed): added_up(found[source])
+            for seed, found in _by_seed(config, outcomes, "adaptation")
+            for source in SOURCES
+        },
+        exchanges={
+            _method_and_mode(way, seed): Exchange(cells_of(of.episodes), of.beliefs and added_up(of.beliefs))
+            for seed, found in _by_seed(config, outcomes, "exchange")
+            for way, of in found.items()
+        },
+        crossplay={
+            _method_and_mode(way, seed): cells_of(of)
+            for seed, found in _by_seed(config, outcomes, "crossplay")
+            for way, of in found.items()
+        },
+        bounds=outcomes.get("bounds"),
+        regrets=regrets_in(config, outcomes),
+        responding=regrets_of(ceilings.best, ceilings.responding) if ceilings else (),
+        partners=[partner for clone in config.all_clones for partner in _partners_of(config, outcomes, clone)],
+        rehearsal=rehearsal,
+        accuracies={seed: _accuracies(config, outcomes, seed) for seed, _ in _by_seed(config, outcomes, "rehearsal")},
+        curves={
+            (training, seed): {name: np.asarray(values)[:, 0] for name, values in outcomes[stage].infos.items()}
+            for training, seed, stage in _trained(config)
+            if stage in outcomes
+        },
+    )
+
+
+def _by_seed(config: SalesmanConfig, outcomes: Inputs, stage: str) -> list[tuple[int, Any]]:
+    """What a stage came to for each seed it was carried out for."""
+    return [(seed, outcomes[name]) for seed in config.seeds if (name := stage_name(stage, seed)) in outcomes]
+
+
+def _method_and_mode(way: str, seed: int) -> Run:
+    method, mode = way.rsplit("_", 1)
+    return method, seed, mode
+
+
+def _trained(config: SalesmanConfig) -> list[tuple[str, int, str]]:
+    """All trainings with their seed and the name of their stage."""
+    clones = [("clones", clone) for clone in config.all_clones]
+    trainings = [(training, seed) for seed in config.seeds for training in config.trainings]
+    return [(training, seed, stage_name(training, seed)) for training, seed in (*clones, *trainings)]
+
+
+def _evaluated(config: SalesmanConfig, outcomes: Inputs) -> dict[Run, list[Cell]]:
+    """What every method came to with each reference partner."""
+    return {
+        (method, seed, mode): cells_of(means)
+        for mode in MODES
+        for seed, found in _by_seed(config, outcomes, EVALUATIONS[mode])
+        for method, means in found.items()
+    }
+
+
+def _partners_of(config: SalesmanConfig, outcomes: Inputs, seed: int) -> list[Partner]:
+    measured = outcomes.get(stage_name("self_play", seed))
+    if measured is None:
+        return []
+    clones: Clones = networks_of(outcomes, "clones", seed)
+    iterations = (0, int(clones.intermediate_iteration), config.clones.iterations)
+    return [
+        Partner(seed, kind, iteration, cell.length, cell.total)
+        for kind, iteration, cell in zip(KINDS, iterations, cells_of(measured), strict=True)
+    ]
+
+
+def _accuracies(config: SalesmanConfig, outcomes: Inputs, seed: int) -> tuple[float, float]:
+    """The predictor's accuracy over all steps: at the end of its training, and in execution with the same partners."""
+    beliefs = outcomes[stage_name("rehearsal", seed)][f"{config.feed}_sample"].beliefs
+    correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (beliefs.correct, beliefs.counted))
+    return float(outcomes[stage_name("predictor", seed)].infos["accuracy"][-1, 0]), correct / counted
+
+
+def best_mode(rehearsal: Mapping[tuple[str, str, int], list[Cell]], feed: str) -> str:
+    """How the agents are to act, chosen on training partners by the mean return over all of them."""
+    mean = lambda mode: np.mean(
+        [[c.total for c in cells] for (f, m, _), cells in rehearsal.items() if (f, m) == (feed, mode)]
+    )
+    return max(MODES, key=mean) if rehearsal else "sample"

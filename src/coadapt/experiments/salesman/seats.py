@@ -1,0 +1,96 @@
+"""Who sits down to play with the reference partners: all methods of a seed, and controls."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.agents.relational import ready
+from coadapt.arrays import Array, Float, Key
+from coadapt.experiments.salesman.baseline import finding_out
+from coadapt.experiments.salesman.clones import networks_of, partners_from, stage_name, told_nothing
+from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.training import told_by, told_the_truth
+from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.stages import Inputs
+from coadapt.partners.population import Partners
+from coadapt.players import Player
+
+MODES = {"sample": False, "argmax": True}
+"""How the main agent acts, and whether that is greedy."""
+LABEL_SOURCES = ("true_label", "shuffled_label", "always_skilled", "always_novice")
+"""What else than its belief the policy can be told."""
+REMEDY = "look at the networks it was given: their training must have gone wrong"
+
+
+class Seat(NamedTuple):
+    """Who plays, given what it is told in each game."""
+
+    as_player: Callable[[Any], Player]
+    told: Float[Array, "games label"]
+
+
+def agents_of(config: SalesmanConfig, networks: Callable[[str], Any]) -> dict[str, Player]:
+    """All methods of one seed, whom nobody tells anything; networks are by training."""
+    found: dict[str, Player] = {}
+    if "behaviour_conditioned" in config.methods:
+        found["behaviour_conditioned"] = told_by(networks("predictor"), networks("policy"), config.feed)
+    if "label_blind" in config.methods:
+        found["label_blind"] = told_nothing(networks("label_blind"))
+    lstms = (method for method in ("lstm", "lstm_matched") if method in config.methods)
+    return found | {method: finding_out(networks(method)) for method in lstms}
+
+
+def seats_of(
+    key: Key, config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "games label"]
+) -> dict[str, Seat]:
+    """All methods of one seed, and its policy with other labels than those it predicts."""
+    agents = agents_of(config, networks)
+    seats = {method: Seat(lambda _, agent=agent: agent, labels) for method, agent in agents.items()}
+    if "behaviour_conditioned" in config.methods:
+        policy = ready(networks("policy"))
+        always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
+        told = {
+            "true_label": labels,
+            "shuffled_label": jax.random.permutation(key, labels),
+            "always_skilled": always("skilled"),
+            "always_novice": always("novice"),
+        }
+        seats |= {source: Seat(lambda label: told_the_truth(policy, label), rows) for source, rows in told.items()}
+    return seats
+
+
+Find = Callable[[Inputs, str, int], Any]
+"""The networks of a training and a seed, in what a stage is given."""
+
+
+class Source(NamedTuple):
+    """Where a measurement gets its networks from: the trainings of this run, if nothing else is said."""
+
+    find: Find = networks_of
+    made_by: tuple[str, ...] | None = None  # the stages that are needed for whatever is to be found
+
+    def partners(self, config: SalesmanConfig, inputs: Inputs) -> Partners:
+        """The reference partners."""
+        return self.partners_of(config.references, inputs)
+
+    def partners_of(self, clones: tuple[int, ...], inputs: Inputs) -> Partners:
+        """The partners that some clones have left behind."""
+        return partners_from([self.find(inputs, "clones", clone) for clone in clones])
+
+    def networks(self, inputs: Inputs, seed: int) -> Callable[[str], Any]:
+        """The networks of one seed, by training."""
+        return lambda training: self.find(inputs, training, seed)
+
+    def needs(
+        self, clones: tuple[int, ...], seed: int | None = None, trainings: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """The stages that make the partners of some clones and trainings of a seed."""
+        if self.made_by is not None:
+            return self.made_by
+        trained = (stage_name(training, seed) for training in trainings if seed is not None)
+        return tuple(dict.fromkeys((*trained, *(stage_name("clones", clone) for clone in clones))))
+
+
+THIS_RUN = Source()

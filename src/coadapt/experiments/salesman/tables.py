@@ -1,0 +1,305 @@
+"""The salesman's results as tables, beside the paper's."""
+
+from typing import Any
+
+import numpy as np
+
+from coadapt.evaluation.adaptation import Opinion, calibration, steps_until_known
+from coadapt.evaluation.statistics import Estimate, crossed, interquartile_mean, over_seeds
+from coadapt.evaluation.tables import Table
+from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, TOLD, UNANNOUNCED
+from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
+from coadapt.experiments.salesman.results import Results, only
+from coadapt.experiments.salesman.scores import Cell
+from coadapt.experiments.salesman.seats import LABEL_SOURCES, MODES
+from coadapt.experiments.salesman.world import KINDS
+
+NAMES = {
+    "behaviour_conditioned": "behaviour-conditioned",
+    "lstm": "LSTM",
+    "lstm_matched": "LSTM, as many steps as ours",
+    "label_blind": "label-blind",
+    "exact_posterior": "told by the exact posterior",
+    "true_label": "told the truth",
+    "shuffled_label": "told another's label",
+    "always_skilled": "always told skilled",
+    "always_novice": "always told novice",
+}
+RESPONDING = "best response to the likeliest partner"
+SOURCE_NAMES = {"predictor": "predictor", "posterior": "exact posterior"}
+EXCHANGE_NAMES = NAMES | {UNANNOUNCED: "told nothing", ANNOUNCED: "told that there is a new one", TOLD: "told its kind"}
+
+PAPER_ROWS = {
+    ("behaviour_conditioned", "skilled"): (15.9, 0.080),
+    ("behaviour_conditioned", "intermediate"): (22.9, 0.011),
+    ("behaviour_conditioned", "novice"): (28.0, -0.040),
+    ("lstm", "skilled"): (17.8, 0.062),
+    ("lstm", "intermediate"): (25.4, -0.015),
+    ("lstm", "novice"): (31.8, -0.084),
+}
+"""Mean length and return that the paper prints. Its lengths most likely count from zero, so are one less than ours."""
+
+ACTING = {"sample": "sampling its actions", "argmax": "taking its likeliest action"}
+
+SHOWN_STEPS = (1, 2, 3, 5, 8, 10, 15, 20)
+COMPARED_STEPS = (1, 3, 5, 10)
+FEWEST_LASTING = 0.01
+"""Of a step that fewer episodes than this share get to, nothing is said of beliefs: the few are no longer typical."""
+
+
+def tables(results: Results) -> list[Table]:
+    """What the command prints, and what is there of it."""
+    made: list[Table] = []
+    if results.regrets:
+        made.append(regret_table(results))
+    if results.cells:
+        other = next(mode for mode in MODES if mode != results.mode)
+        made += [score_table(results, results.mode), score_table(results, other), source_table(results)]
+    if results.opinions:
+        made += [inference_table(results), belief_table(results)]
+    if results.exchanges:
+        made.append(exchange_table(results))
+    if results.bounds:
+        made.append(bounds_table(results))
+    if results.rehearsal:
+        made.append(rehearsal_table(results))
+    if results.partners:
+        made.append(partner_table(results))
+    return [*made, budget_table(results)]
+
+
+def trained_methods(results: Results) -> list[str]:
+    """All that were evaluated and are not told anything, in the order of the tables."""
+    there = {method for method, _, _ in results.cells}
+    return [method for method in NAMES if method in there and method not in LABEL_SOURCES]
+
+
+def score_table(results: Results, mode: str) -> Table:
+    """Table 2 of the paper, with our rows beside it."""
+    rows = [_score_row(results, method, mode, kind) for method in trained_methods(results) for kind in reversed(KINDS)]
+    seeds, references = len(results.config.seeds), len(results.config.references)
+    title = (
+        f"With partners never met ({seeds} seeds, {references} reference populations), the main agent {ACTING[mode]}"
+    )
+    ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
+    columns = ["method", "partner", *ours, "paper: length, from zero", "paper: return"]
+    return Table(title, columns, rows, left=(1,))
+
+
+def _score_row(results: Results, method: str, mode: str, kind: str) -> list[str]:
+    length, total, finished = (results.by_seed(method, mode, kind, what) for what in ("length", "total", "finished"))
+    deviation = over_seeds(total.mean(axis=1)).deviation
+    paper = PAPER_ROWS.get((method, kind))
+    theirs = ["", ""] if paper is None else [f"{paper[0]:.1f}", f"{paper[1]:.3f}"]
+    returns = [f"{total.mean():.4f}", interval(crossed(total)), f"{interquartile_mean(total):.4f}", number(deviation)]
+    return [NAMES[method], kind, f"{length.mean():.2f}", *returns, f"{finished.mean():.2%}", *theirs]
+
+
+def number(value: float, how: str = ".4f") -> str:
+    """A number as it is shown, or a dash where there is none."""
+    return "–" if np.isnan(value) else format(value, how)
+
+
+def interval(estimate: Estimate, how: str = ".4f") -> str:
+    """From where to where an interval goes."""
+    return "–" if np.isnan(estimate.low) else f"{estimate.low:{how}} to {estimate.high:{how}}"
+
+
+def source_table(results: Results) -> Table:
+    """What the label is worth: the same policy, told by its own belief, or something else."""
+    there = {method for method, _, _ in results.cells}
+    told = [method for method in ("behaviour_conditioned", *LABEL_SOURCES) if method in there]
+    mean = lambda method, kind: results.by_seed(method, results.mode, kind, "total").mean()
+    rows = [
+        ["told by its belief" if m == "behaviour_conditioned" else NAMES[m], *(f"{mean(m, k):.4f}" for k in KINDS)]
+        for m in told
+    ]
+    return Table("The same policy with other labels: return with reference partners", ["label", *KINDS], rows)
+
+
+def regret_table(results: Results) -> Table:
+    """How far everyone is from the exact best response: the paper, ours and the optimum, side by side."""
+    rows = [_regret_row(results, method, kind) for method in regretting(results) for kind in reversed(KINDS)]
+    rows += [_responding_row(results, kind) for kind in reversed(KINDS)]
+    columns = ["method", "partner", "paper", "ours", "best response", "regret", "95% interval", "steps more", "closed"]
+    layouts = len(results.responding[0].by_layout)
+    title = (
+        "Return: the paper's, ours, and the exact best response's to each partner. The regret is from the same starts"
+        f" on {layouts} layouts, the main agent {ACTING[results.mode]}; closed is the share of the way from the paper's"
+        " return to the best response's"
+    )
+    return Table(title, columns, rows, left=(1,))
+
+
+def regretting(results: Results) -> list[str]:
+    """Whose regret was measured, in the order of the tables."""
+    there = {method for method, _, _ in results.regrets}
+    return [method for method in NAMES if method in there]
+
+
+def regret_estimate(results: Results, method: str, kind: str) -> Estimate:
+    """For new seeds, partners and layouts."""
+    return crossed(results.regret(method, kind, "by_layout"))
+
+
+def _regret_row(results: Results, method: str, kind: str) -> list[str]:
+    """Where there is one, the return is that of the other tables, over many more layouts."""
+    estimate, longer = regret_estimate(results, method, kind), results.regret(method, kind, "length").mean()
+    measured = (method, results.config.seeds[0], results.mode) in results.cells
+    exact = results.regret(method, kind, "best_total").mean() - estimate.mean
+    ours = results.by_seed(method, results.mode, kind, "total").mean() if measured else exact
+    best = ours + estimate.mean
+    paper = PAPER_ROWS.get((method, kind))
+    theirs, closed = ("", "") if paper is None else (f"{paper[1]:.3f}", f"{(ours - paper[1]) / (best - paper[1]):.0%}")
+    returns = [theirs, f"{ours:.4f}", f"{best:.4f}", f"{estimate.mean:.4f}", interval(estimate)]
+    return [NAMES[method], kind, *returns, f"{longer:.2f}", closed]
+
+
+def _responding_row(results: Results, kind: str) -> list[str]:
+    """Of one that needs no training: there are partners and layouts, but no seeds."""
+    regrets = only(kind, results.responding)
+    estimate = crossed(np.array([regret.by_layout for regret in regrets]))
+    best, longer = (np.mean([getattr(regret, what) for regret in regrets]) for what in ("best_total", "length"))
+    returns = ["", f"{best - estimate.mean:.4f}", f"{best:.4f}", f"{estimate.mean:.4f}", interval(estimate)]
+    return [RESPONDING, kind, *returns, f"{longer:.2f}", ""]
+
+
+def bounds_table(results: Results) -> Table:
+    """What the game allows."""
+    assert results.bounds is not None
+    walker = results.bounds.with_a_random_walker
+    what: dict[str, tuple[Any, str]] = {
+        "steps that two players need at least": (results.bounds.together, ".2f"),
+        "return of the best response to a random walker": (walker.total, ".4f"),
+        "steps it takes": (walker.length, ".2f"),
+        "episodes it finishes": (walker.finished, ".2%"),
+    }
+    estimates = {name: (over_seeds(np.asarray(values)), how) for name, (values, how) in what.items()}
+    rows = [[name, number(of.mean, how), interval(of, how)] for name, (of, how) in estimates.items()]
+    layouts = len(walker.total)
+    title = f"The bounds of the game, exactly, on average over {layouts:,} layouts and all starts on each"
+    return Table(title, ["", "mean", "95% interval"], rows)
+
+
+def inference_table(results: Results) -> Table:
+    """The predictor beside the exact posterior, in the same games."""
+    rows = []
+    for kind in (*KINDS, None):
+        for source in SOURCES:
+            opinion = results.opinion(source, kind)
+            accuracy = by_step(opinion, "correct")
+            shown = [number(accuracy[step - 1], ".1%") for step in COMPARED_STEPS if step <= len(accuracy)]
+            known = steps_until_known(accuracy)
+            loss = np.sum(opinion.log_loss) / np.sum(opinion.counted)
+            error = f"{calibration(opinion).error:.3f}" if kind is None else ""
+            rows.append([kind or "all", SOURCE_NAMES[source], *shown, str(known or "–"), f"{loss:.3f}", error])
+    steps = (f"accuracy at step {step}" for step in COMPARED_STEPS if step <= results.config.world.game.max_steps)
+    columns = ["partner", "who says it", *steps, "right in 90% from step", "log loss", "calibration error"]
+    title = (
+        "Who the partner is: the predictor, and the exact posterior of somebody who knows all reference partners and"
+        " watches the same games; the agent samples its actions"
+    )
+    return Table(title, columns, rows, left=(1,))
+
+
+def belief_table(results: Results) -> Table:
+    """How soon the predictor knows whom it plays with."""
+    opinions = [results.opinion("predictor", kind) for kind in KINDS]
+    accuracy, brier = ([by_step(opinion, what) for opinion in opinions] for what in ("correct", "brier"))
+    steps = [step for step in SHOWN_STEPS if step <= results.config.world.game.max_steps]
+    at = lambda curves, step, how: [number(curve[step - 1], how) for curve in curves]
+    rows = [[f"{step}", *at(accuracy, step, ".1%"), *at(brier, step, ".3f")] for step in steps]
+    columns = ["step", *(f"accuracy, {kind}" for kind in KINDS), *(f"Brier, {kind}" for kind in KINDS)]
+    title = (
+        "The predictor with reference partners, by step of the episode, over the episodes that last so long; the agent"
+        " samples its actions"
+    )
+    return Table(title, columns, rows)
+
+
+def by_step(opinion: Opinion, what: str) -> np.ndarray:
+    """A mean by step, as long as enough episodes last."""
+    counted = np.asarray(opinion.counted)
+    with np.errstate(invalid="ignore"):
+        means = np.asarray(getattr(opinion, what)) / counted
+    return np.where(counted >= FEWEST_LASTING * counted[0], means, np.nan)
+
+
+def exchange_table(results: Results) -> Table:
+    """What comes of it when another partner takes over."""
+    there = {name for name, _, _ in results.exchanges}
+    names = [name for name in (UNANNOUNCED, ANNOUNCED, TOLD, "label_blind", "lstm", "lstm_matched") if name in there]
+    rows = [
+        [f"{first}, then {second}", *(f"{exchange_return(results, name, first, second):.4f}" for name in names)]
+        for first in KINDS
+        for second in KINDS
+    ]
+    after = results.config.measures.exchange_after
+    title = (
+        f"Another partner takes over after {after} steps: return, the main agent {ACTING[results.mode]}; where both are"
+        " the same, nothing is exchanged"
+    )
+    return Table(title, ["partners", *(EXCHANGE_NAMES[name] for name in names)], rows)
+
+
+def exchange_return(results: Results, name: str, first: str, second: str) -> float:
+    """The mean over seeds and reference populations."""
+    of = [results.exchanges[name, seed, results.mode].cells for seed in results.config.seeds]
+    return float(np.mean([cells[n].total for cells in of for n in results.pairs(first, second)]))
+
+
+def rehearsal_table(results: Results) -> Table:
+    """What is chosen on training partners: what the policy is fed, and how the agent acts."""
+    ways = dict.fromkeys((feed, mode) for feed, mode, _ in results.rehearsal)
+    rows = []
+    for feed, mode in ways:
+        kinds = [by_kind(results.rehearsal[feed, mode, seed]) for seed in results.config.seeds]
+        means = [float(np.mean([of[kind] for of in kinds])) for kind in KINDS]
+        chosen = "chosen" if (feed, mode) == (results.config.feed, results.mode) else ""
+        rows.append([feed, mode, *(f"{mean:.4f}" for mean in means), f"{np.mean(means):.4f}", chosen])
+    training, execution = (np.mean([a[n] for a in results.accuracies.values()]) for n in range(2))
+    title = (
+        "With the partners it trained with, return by what the policy is fed of the belief and how it acts; "
+        f"the predictor's accuracy was {training:.1%} at the end of training and is {execution:.1%} in execution"
+    )
+    return Table(title, ["fed", "acting", *KINDS, "all", ""], rows, left=(1, 6))
+
+
+def by_kind(cells: list[Cell]) -> dict[str, float]:
+    """The mean return with the partners of each kind."""
+    return {kind: float(np.mean([cell.total for cell in only(kind, cells)])) for kind in KINDS}
+
+
+def partner_table(results: Results) -> Table:
+    """All partners, measured in self-play."""
+    references = set(results.config.references)
+    rows = [
+        [
+            partner.id,
+            "reference" if partner.seed in references else "training",
+            f"{partner.iteration:,}",
+            f"{partner.length:.2f}",
+            f"{partner.total:.4f}",
+        ]
+        for partner in results.partners
+    ]
+    columns = ["partner", "met in", "iteration of its clone training", "length of its self-play", "return"]
+    return Table("The partners, each measured with a copy of itself", columns, rows, left=(1,))
+
+
+def budget(config: SalesmanConfig, method: str) -> dict[str, int]:
+    """The steps of the game that each of a method's trainings takes."""
+    clones = ("clones",) if "lstm_clones" not in TRAININGS[method] else ()
+    return {training: config.environment_steps(training) for training in (*clones, *TRAININGS[method])}
+
+
+def budget_table(results: Results) -> Table:
+    """What each method consumes."""
+    rows = []
+    for method in results.config.methods:
+        steps = budget(results.config, method)
+        parts = " + ".join(f"{of:,} {training}" for training, of in steps.items())
+        rows.append([NAMES[method], parts, f"{sum(steps.values()):,}"])
+    return Table(
+        "Steps of the game a seed, not counting the clones of others", ["method", "steps", "in all"], rows, left=(1,)
+    )
