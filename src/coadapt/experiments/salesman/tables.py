@@ -54,7 +54,9 @@ def tables(results: Results) -> list[Table]:
         made.append(regret_table(results))
     if results.cells:
         other = next(mode for mode in MODES if mode != results.mode)
-        made += [score_table(results, results.mode), score_table(results, other), source_table(results)]
+        made += [score_table(results, results.mode), score_table(results, other)]
+        made += [ahead_table(results)] if "behaviour_conditioned" in results.config.methods else []
+        made.append(source_table(results))
     if results.opinions:
         made += [inference_table(results), belief_table(results)]
     if results.exchanges:
@@ -103,6 +105,19 @@ def number(value: float, how: str = ".4f") -> str:
 def interval(estimate: Estimate, how: str = ".4f") -> str:
     """From where to where an interval goes."""
     return "–" if np.isnan(estimate.low) else f"{estimate.low:{how}} to {estimate.high:{how}}"
+
+
+def ahead_table(results: Results) -> Table:
+    """By how much the agent is ahead of the others, partner by partner."""
+    ours, *others = trained_methods(results)
+    rows = []
+    for method in others:
+        for kind in reversed(KINDS):
+            both = (results.by_seed(who, results.mode, kind, "total") for who in (ours, method))
+            estimate = crossed(np.subtract(*both))
+            rows.append([NAMES[method], kind, f"{estimate.mean:.4f}", interval(estimate)])
+    title = f"So much more the behaviour-conditioned agent returns, the main agent {ACTING[results.mode]}"
+    return Table(title, ["than", "partner", "ahead by", "95% interval"], rows, left=(1,))
 
 
 def source_table(results: Results) -> Table:
