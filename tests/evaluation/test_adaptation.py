@@ -8,7 +8,7 @@ from coadapt.agents.beliefs import DirichletPosterior
 from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.restarting import Restarting
 from coadapt.encounters import meet, play
-from coadapt.evaluation.adaptation import added_up, calibration, opinion, steps_until_known
+from coadapt.evaluation.adaptation import added_up, calibration, calibration_by_step, opinion, steps_until_known
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame, partner_action
 from coadapt.partners.dirichlet import Stationary
@@ -35,6 +35,13 @@ def test_in_the_next_episode_the_first_is_back(key):
     assert moments.actions[PARTNER].tolist() == [0, 0, 0, 0, 1, 1] * 2
 
 
+def test_an_exchange_for_the_same_one_changes_nothing(key):
+    player = Stationary(jnp.array([0.3, -0.2]))
+    exchanged, alone = (episode(ALWAYS[0], partner, key) for partner in (Exchanged(player, player, 2), player))
+    np.testing.assert_array_equal(exchanged.actions, alone.actions)
+    assert len(set(exchanged.actions[PARTNER].tolist())) == 2
+
+
 def test_who_is_told_of_the_exchange_forgets_and_who_is_not_does_not(key):
     """The posterior mean of the first action: (1 + seen) / (2 + all). Told, it counts from the exchange on."""
     partner = Exchanged(ALWAYS[0], ALWAYS[1], 3)
@@ -56,7 +63,7 @@ def test_an_onlooker_says_what_it_would_say_in_play_and_changes_nothing(key):
 
 @pytest.mark.parametrize(
     ("accuracy", "step"),
-    [([0.5, 0.9, 0.95], 2), ([0.95, 0.8, 0.9], 3), ([0.9, 1.0], 1), ([1.0, 0.8], None), ([0.2, 0.9, np.nan], 2)],
+    [([0.5, 0.9, 0.95], 1), ([0.95, 0.8, 0.9], 2), ([0.9, 1.0], 0), ([1.0, 0.8], None), ([0.2, 0.9, np.nan], None)],
 )
 def test_steps_until_known(accuracy, step):
     assert steps_until_known(np.array(accuracy)) == step
@@ -82,7 +89,21 @@ def test_an_opinion_is_worth_what_it_is():
     assert np.isfinite(opinion(jnp.array([0.0, 1.0]), jnp.array([1.0, 0.0])).log_loss)
 
 
+def test_of_labels_that_are_as_likely_each_has_its_share():
+    third = jnp.full(3, 1 / 3)
+    assert [float(opinion(third, label).correct) for label in jnp.eye(3)] == pytest.approx([1 / 3] * 3)
+    assert opinion(jnp.array([0.4, 0.4, 0.2]), jnp.array([0.0, 1.0, 0.0])).correct == 0.5
+
+
+def test_a_calibration_of_each_step():
+    """Certain and wrong in the first step, certain and right in the second."""
+    beliefs, label = jnp.array([[0.0, 1.0], [1.0, 0.0]]), jnp.array([1.0, 0.0])
+    by_step = jax.vmap(lambda belief: opinion(belief, label))(beliefs)
+    assert [of.error for of in calibration_by_step(by_step)] == [1, 0]
+
+
 def test_opinions_add_up():
     each = jax.vmap(opinion)(jnp.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]), jnp.array([[1.0, 0.0]] * 3))
     assert added_up(each).counted == 3
+    assert added_up(each).correct == 1.5
     assert added_up(each, each, which=slice(0, 2)).correct == 2

@@ -45,7 +45,7 @@ def test_episodes_are_averaged(key):
 def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
     """Five episodes that end at different times, each with a key of its own, come to what they come to apart."""
     players = AT_RANDOM, AT_RANDOM
-    sums, steps = play_in_a_row(key, SALESMAN, players, 5, note=lambda moment: jnp.float32(1))
+    sums, noted = play_in_a_row(key, SALESMAN, players, 5, note=lambda moment: jnp.float32(1))
     keys = jax.vmap(lambda episode: jax.random.fold_in(key, episode))(jnp.arange(5))
     apart = jax.vmap(lambda key: play(meet(key, SALESMAN, players), SALESMAN, players, 12)[1])(keys)
     scores = episode_scores(apart)
@@ -54,7 +54,18 @@ def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
     assert sums.rewards == pytest.approx(float(scores.total.sum()), abs=1e-5)
     assert sums.finished == scores.finished.sum()
     lasting = [(np.asarray(scores.length) > step).sum() for step in range(12)]
-    assert steps.tolist() == lasting
+    assert noted.lasting.tolist() == lasting
+    assert noted.kept.tolist() == [5] * 12
+
+
+def test_what_was_noted_last_is_kept_after_the_end(key):
+    """Each episode notes its step, from one on: after the end the last one stays, which is the episode's length."""
+    players = AT_RANDOM, AT_RANDOM
+    step = lambda moment: moment.next_observations[0].collected.sum().astype(jnp.float32)
+    sums, noted = play_in_a_row(key, SALESMAN, players, 30, note=step)
+    collected = sums.finished  # the one subgoal is collected in every finished episode, and may be in others
+    assert noted.kept[-1] >= collected > noted.lasting[-1]
+    assert (jnp.diff(noted.kept) >= 0).all()
 
 
 def test_an_odd_number_of_episodes_is_played_to_the_last(key):
@@ -64,7 +75,7 @@ def test_an_odd_number_of_episodes_is_played_to_the_last(key):
     at_random = lambda row: Stationary(jnp.zeros(2))
     means, noted = play_with_all(key, GAME, PARTNERS, at_random, told, 403, note=lambda moment, label: label)
     assert means.length.tolist() == [3, 3]
-    assert noted.tolist() == [[[403, 0]] * 3, [[0, 403]] * 3]
+    assert noted.lasting.tolist() == noted.kept.tolist() == [[[403, 0]] * 3, [[0, 403]] * 3]
 
 
 def test_the_standard_error_is_that_of_independent_episodes(key):

@@ -266,21 +266,21 @@ def test_everybody_plays_with_everybody(summary):
     assert met == {(m, f"{seed}-{kind}") for m in METHODS for seed in (100, 3, 0) for kind in KINDS}
 
 
-def test_an_exchange_for_oneself_changes_nothing(summary):
-    """Whoever is told that there is a new one forgets what it knew; for all others an episode is as any other."""
+def test_all_pairs_of_kinds_are_exchanged(summary):
+    """What is known of the second is told from the exchange on: of five of eight steps."""
     assert len({(row["first"], row["second"]) for row in summary["exchange"]}) == 9
-    methods = {row["method"] for row in summary["exchange"]}
-    assert methods == {*METHODS, "announced", "true_label"}
+    assert {row["method"] for row in summary["exchange"]} == {*METHODS, "announced", "true_label"}
     for row in summary["exchange"]:
         assert 1 <= row["mean_length"] <= 8
+        assert len(row.get("accuracy", [0] * 5)) == 5
+        assert ("accuracy" in row) == (row["method"] in ("behaviour_conditioned", "announced"))
 
 
-def test_the_posterior_watches_the_very_games_that_the_agent_plays(summary):
-    by_source = {
-        source: {row["partner_id"]: row["counted"] for row in summary["adaptation"] if row["source"] == source}
-        for source in ("predictor", "posterior")
-    }
-    assert by_source["predictor"] == by_source["posterior"]
-    assert {counted[0] for counted in by_source["predictor"].values()} == {40}
-    for row in summary["inference"]:
-        assert 0 <= row["calibration_error"] <= 1
+def test_the_posterior_begins_with_the_frequencies_and_the_belief_has_no_smaller_loss_in_the_end(summary):
+    """Three kinds as likely as each other: a third of all guesses is right, and the loss is log 3."""
+    sources = {row["source"]: row for row in summary["inference"] if row["partner_kind"] is None}
+    posterior, predictor = sources["posterior"], sources["predictor"]
+    assert posterior["accuracy"][0] == pytest.approx(1 / 3)
+    assert posterior["log_loss"][0] == pytest.approx(np.log(3), abs=1e-5)
+    assert posterior["log_loss"][-1] < predictor["log_loss"][-1]
+    assert len(posterior["calibration_error_by_step"]) == 8

@@ -8,6 +8,9 @@ import numpy as np
 
 from coadapt.arrays import Array, Float, Scalar, Vector
 
+AS_LIKELY = 1e-5
+"""Probabilities that are nearer to each other than this share of them are taken to be the same."""
+
 BINS = 10
 """Into so many equally wide bins beliefs are sorted by their certainty: the probability of the likeliest label."""
 
@@ -16,7 +19,7 @@ class Opinion(NamedTuple):
     """What a belief is worth at one moment. Added up over many of them, all that is to be known of it."""
 
     counted: Scalar  # one
-    correct: Scalar  # one if the likeliest label is the true one
+    correct: Scalar  # one if the likeliest label is the true one; of labels that are as likely, its share
     brier: Scalar  # the squared distance to the truth
     log_loss: Scalar
     counted_by_bin: Float[Array, "bins"]
@@ -27,7 +30,8 @@ class Opinion(NamedTuple):
 def opinion(belief: Vector, label: Vector) -> Opinion:
     """A belief beside the true label, which is one-hot."""
     likely, certainty = jnp.sum(belief * label), jnp.max(belief)
-    correct = (jnp.argmax(belief) == jnp.argmax(label)).astype(jnp.float32)
+    likeliest = (belief >= certainty * (1 - AS_LIKELY)).astype(jnp.float32)
+    correct = jnp.sum(likeliest * label) / jnp.sum(likeliest)
     which = jax.nn.one_hot(jnp.minimum(jnp.int32(certainty * BINS), BINS - 1), BINS)
     return Opinion(
         counted=jnp.float32(1),
@@ -46,16 +50,13 @@ def added_up(*opinions: Opinion, which: Any = slice(None)) -> Opinion:
 
 
 def steps_until_known(accuracy: np.ndarray, share: float = 0.9) -> int | None:
-    """The step, counted from one, from which on the right label is the likeliest in at least this share of episodes.
+    """After how many steps the right label is the likeliest in at least this share of episodes, and remains so.
 
-    `accuracy` is by step; NaN, where no episode lasts so long, ends it. None if there is no such step.
+    `accuracy` is by the number of steps that were seen, from none at all; None if it is never reached for good.
     """
-    known = np.asarray(accuracy)
-    known = known[~np.isnan(known)] >= share
-    if not known.size or not known[-1]:
-        return None
-    wrong = np.flatnonzero(~known)
-    return int(wrong[-1]) + 2 if wrong.size else 1
+    wrong = np.flatnonzero(~(np.asarray(accuracy) >= share))
+    steps = int(wrong[-1]) + 1 if wrong.size else 0
+    return steps if steps < len(accuracy) else None
 
 
 class Calibration(NamedTuple):
@@ -72,10 +73,19 @@ class Calibration(NamedTuple):
 
 
 def calibration(opinions: Opinion) -> Calibration:
-    """Of opinions that are added up, but for the bins, which are the last axis."""
+    """Of opinions about partners of all kinds that are added up, but for the bins, which are the last axis.
+
+    Of one kind alone there is none: a belief may rightly be wrong about the rarer ones.
+    """
     number, certainty, correct = (
         np.asarray(values, np.float64).reshape(-1, BINS).sum(axis=0)
         for values in (opinions.counted_by_bin, opinions.certainty_by_bin, opinions.correct_by_bin)
     )
     with np.errstate(invalid="ignore"):
         return Calibration(certainty / number, correct / number, number / number.sum())
+
+
+def calibration_by_step(opinions: Opinion) -> list[Calibration]:
+    """The same of each step, which is the first axis."""
+    steps = range(np.shape(opinions.counted)[0])
+    return [calibration(jax.tree.map(lambda values, step=step: values[step], opinions)) for step in steps]

@@ -81,18 +81,20 @@ def draw_bars(groups: Sequence[str], bars: Sequence[Bar], y_label: str, title: s
     return as_files(figure, dpi=120)
 
 
-def draw_matrix(rows: Sequence[str], columns: Sequence[str], values: np.ndarray, title: str) -> dict[str, bytes]:
-    """A number in each field, the higher the brighter."""
-    figure = _figure(0.42 * len(columns) + 2.8, 0.22 * len(rows) + 1.6)
+def draw_matrix(
+    rows: Sequence[str], columns: Sequence[str], values: np.ndarray, shades: np.ndarray, title: str, shade: str
+) -> dict[str, bytes]:
+    """A number in each field, the brighter the higher its shade, which may be another number."""
+    figure = _figure(max(0.42 * len(columns) + 2.8, 8), 0.22 * len(rows) + 1.6)
     axis = figure.subplots()
-    image = axis.imshow(values, aspect="auto", cmap="viridis")
+    image = axis.imshow(shades, aspect="auto", cmap="viridis")
     axis.set_xticks(np.arange(len(columns)), columns, rotation=90, fontsize=8)
     axis.set_yticks(np.arange(len(rows)), rows, fontsize=8)
-    middle = (values.min() + values.max()) / 2
+    middle = (shades.min() + shades.max()) / 2
     for (row, column), value in np.ndenumerate(values):
-        ink = "white" if value < middle else "black"
-        axis.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=6, color=ink)
-    figure.colorbar(image, ax=axis)
+        ink = "white" if shades[row, column] < middle else "black"
+        axis.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize=6, color=ink)
+    figure.colorbar(image, ax=axis, label=shade)
     figure.suptitle(title)
     return as_files(figure, dpi=120)
 

@@ -23,6 +23,13 @@ Note = Callable[[Moment, Vector], Any]
 """Numbers worth keeping of a moment, given the partner's label."""
 
 
+class Notes(NamedTuple):
+    """What was noted of episodes, by step of the episode and added up."""
+
+    lasting: Any  # over the episodes that last so long
+    kept: Any  # over all: after its end an episode keeps what was noted last, so no step is left to a few slow ones
+
+
 def nothing(moment: Moment, label: Vector) -> None:
     """Nothing beyond lengths and returns is kept."""
     del moment, label
@@ -51,8 +58,8 @@ def play_with_all(
     episodes: int,
     greedy: bool = False,
     note: Note = nothing,
-) -> tuple[Means, Any]:
-    """Episodes with each partner: means, and what was noted at each step, summed over the episodes that last so long.
+) -> tuple[Means, Notes]:
+    """Episodes with each partner: means, and what was noted at each step.
 
     `told` has a row for every game, of which there are `side_by_side(episodes)` with each partner, and `as_player(row)`
     is who plays it. The same key brings the same beginnings and the same luck to whoever plays.
@@ -87,6 +94,7 @@ class _SoFar(NamedTuple):
     meeting: Meeting
     sums: Sums
     noted: Any  # by step
+    noted_last: Any  # by the step that was an episode's last
 
 
 def play_in_a_row(
@@ -96,9 +104,12 @@ def play_in_a_row(
     episodes: Count | int,
     greedy: bool = False,
     note: Callable[[Moment], Any] = lambda moment: None,
-) -> tuple[Sums, Any]:
+) -> tuple[Sums, Notes]:
     """Episodes of two players one after the other: sums over all of them, and of what was noted at each step."""
     begin = lambda episode: meet(jax.random.fold_in(key, episode), game, players)
+
+    def noted_with(noted: Any, step: Count, now: Any) -> Any:
+        return jax.tree.map(lambda by_step, value: by_step.at[step].add(value), noted, now)
 
     def go_on(so_far: _SoFar) -> _SoFar:
         meeting, moment = advance(so_far.meeting, game, players, greedy)
@@ -106,20 +117,24 @@ def play_in_a_row(
         # Each episode has a key of its own: what happens in it does not depend on how long those before it were.
         afresh = begin(episode)
         now = Sums(jnp.float32(1), moment.reward, moment.terminated.astype(jnp.float32))
+        noting = note(moment)
+        last = jax.tree.map(lambda value: jnp.where(moment.ended, value, 0), noting)
         return _SoFar(
             episode,
             jnp.where(moment.ended, 0, so_far.step + 1),
             jax.tree.map(lambda new, old: jnp.where(moment.ended, new, old), afresh, meeting),
             jax.tree.map(jnp.add, so_far.sums, now),
-            jax.tree.map(lambda by_step, value: by_step.at[so_far.step].add(value), so_far.noted, note(moment)),
+            noted_with(so_far.noted, so_far.step, noting),
+            noted_with(so_far.noted_last, so_far.step, last),
         )
 
     first, none = begin(0), jnp.float32(0)
     kinds = jax.eval_shape(lambda: note(advance(first, game, players, greedy)[1]))
     noted = jax.tree.map(lambda leaf: jnp.zeros((game.max_steps, *leaf.shape), leaf.dtype), kinds)
-    start = _SoFar(jnp.int32(0), jnp.int32(0), first, Sums(none, none, none), noted)
+    start = _SoFar(jnp.int32(0), jnp.int32(0), first, Sums(none, none, none), noted, noted)
     end = jax.lax.while_loop(lambda so_far: so_far.episode < episodes, go_on, start)
-    return end.sums, end.noted
+    after_the_end = jax.tree.map(lambda last: jnp.cumsum(last, axis=0) - last, end.noted_last)
+    return end.sums, Notes(end.noted, jax.tree.map(jnp.add, end.noted, after_the_end))
 
 
 def _means(sums: Sums, quotas: Int[Array, "games"]) -> Means:

@@ -40,18 +40,19 @@ STORIES = {
         "Two agents share a grid with four subgoals. One of them has to find out within a few steps whether the other"
         " is skilled, half-trained or a random walker, and to divide the work accordingly.",
         {
-            "regret": "What everybody loses against the exact best response: told the truth, the policy loses only by"
-            " how it acts; the rest is lost in finding out.",
-            "episode_skilled": "An episode with a skilled partner: the bar beside the grid is what the agent believes.",
+            "regret": "What everybody loses against the exact best response, which knows the partner's mind: told the"
+            " truth, the policy knows its kind alone; the rest is lost in finding out.",
+            "episode_skilled": "An episode with a skilled partner; the bars below the grid are the agent's belief.",
             "episode_intermediate": "The same with a half-trained partner.",
             "episode_novice": "And with a random walker, with whom it has to do everything itself.",
             "learning": "Steps an episode takes, against training: fewer are better.",
-            "adaptation": "How soon the agent knows whom it plays with, by step of the episode: dashed is the exact"
-            " posterior, which no predictor can beat.",
+            "adaptation": "How soon the agent knows whom it plays with: dashed is the exact posterior. No predictor can"
+            " have a smaller log loss with all kinds together (black).",
             "calibration": "On the dotted line a belief is right as often as it says.",
             "exchange": "Somebody else takes over in the middle of an episode: how soon the agent notices, and how soon"
             " if it is told that there is a new partner.",
-            "crossplay": "Every trained agent with every partner: columns should look alike for all seeds of a method.",
+            "crossplay": "Every trained agent with every partner: the seeds of one method should look alike, and no"
+            " better with partners they trained with.",
         },
         first_tables=2,
     ),

@@ -68,7 +68,7 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
     """
     settings = {name: value for name, value in plain(stage.settings).items() if name != "seed"}
     given = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(inputs)]
-    kind = repr((family(stage.name), stage.code, settings, len(stage.replicates), given))
+    kind = repr((family(stage.name), stage.code, settings, stage.chunks, len(stage.replicates), given))
     if kind not in _known_shapes:
         state = jax.eval_shape(stage.begin, inputs)
         _known_shapes[kind] = state, jax.eval_shape(stage.outcome, state)
@@ -87,6 +87,7 @@ def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dic
             stage.name,
             experiment=experiment.name,
             settings=plain(stage.settings),
+            chunks=stage.chunks,
             inputs={need: names[need] for need in stage.needs},
             code=fingerprint(stage.code),
             origin=origins.get(stage.name),

@@ -16,12 +16,11 @@ from coadapt.agents.restarting import Restarting
 from coadapt.arrays import Count, Vector
 from coadapt.encounters import Moment
 from coadapt.evaluation.adaptation import Opinion, opinion
-from coadapt.evaluation.returns import Means, nothing, play_with_all
-from coadapt.experiments.salesman.ceilings import posterior_of
+from coadapt.evaluation.returns import Means, Notes, nothing, play_with_all
 from coadapt.experiments.salesman.clones import stage_name
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.scores import labels_by_game, own_opinion
-from coadapt.experiments.salesman.seats import MODES, REMEDY, THIS_RUN, Source, agents_of
+from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Source, agents_of, display_of, posterior_of
 from coadapt.experiments.salesman.training import acting_on, told_by
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
@@ -34,20 +33,25 @@ SOURCES = ("predictor", "posterior")
 
 
 def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
-    """The stage in which the exact posterior looks over the agent's shoulder; the agent samples its actions."""
+    """The stage in which the exact posterior looks over the agent's shoulder, in either mode."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Opinion], Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Notes], Info]:
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         agent = told_by(networks("predictor"), networks("policy"), config.feed)
         watched, labels = WithOnlooker(agent, posterior_of(config, partners)), labels_by_game(config, partners)
         key = jax.random.fold_in(key_for(seed, "adaptation"), part)
-        _, said = play_with_all(
-            key, config.world.game, partners, lambda _: watched, labels, config.batch, note=_both_opinions
-        )
-        right = {name: (jnp.sum(of.correct) / jnp.sum(of.counted))[None] for name, of in said.items()}
-        return said, right
+        play = lambda greedy: play_with_all(
+            key, config.world.game, partners, lambda _: watched, labels, config.batch, greedy, _both_opinions
+        )[1]
+        said: dict[str, Notes] = {}
+        for mode, greedy in MODES.items():
+            noted = play(greedy)
+            said |= {f"{who}_{mode}": Notes(noted.lasting[who], noted.kept[who]) for who in SOURCES}
+        right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
+        return said, {name: right(notes.lasting) for name, notes in said.items()}
 
-    return _stage("adaptation", config, seed, source, measure, shown=SOURCES)
+    shown = tuple(f"{who}_argmax" for who in SOURCES)
+    return _stage("adaptation", config, seed, source, measure, {}, shown)
 
 
 def _both_opinions(moment: Moment, label: Vector) -> dict[str, Opinion]:
@@ -59,7 +63,7 @@ class AfterExchange(NamedTuple):
     """What came of the episodes of each pair of partners, in which the second takes over from the first."""
 
     episodes: Means
-    beliefs: Opinion | None  # about the second, added up over the episodes that last so long
+    beliefs: Notes  # opinions about the second, of those who have any
 
 
 UNANNOUNCED, ANNOUNCED, TOLD = "behaviour_conditioned", "announced", "true_label"
@@ -94,7 +98,8 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
         found = {f"{name}_{mode}": play(name, greedy) for name in agents for mode, greedy in MODES.items()}
         return found, {name: jnp.mean(of.episodes.total)[None] for name, of in found.items()}
 
-    return _stage("exchange", config, seed, source, measure, (f"{UNANNOUNCED}_argmax", f"{ANNOUNCED}_argmax"))
+    shown = (f"{UNANNOUNCED}_argmax", f"{ANNOUNCED}_argmax")
+    return _stage("exchange", config, seed, source, measure, {"after": after}, shown)
 
 
 def exchanges(populations: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,10 +117,17 @@ def _exchanged(partners: Partners, first: np.ndarray, second: np.ndarray, after:
     return Partners(players, partners.labels[second], jnp.arange(len(first)))
 
 
-def _stage(name: str, config: SalesmanConfig, seed: int, source: Source, measure: Any, shown: tuple[str, ...]) -> Stage:
-    settings = {"world": config.world, "seed": seed, "feed": config.feed, "batch": config.batch}
-    settings |= {"references": config.references, "measures": config.measures, "methods": config.methods}
+def _stage(
+    name: str,
+    config: SalesmanConfig,
+    seed: int,
+    source: Source,
+    measure: Any,
+    settings: dict[str, Any],
+    shown: tuple[str, ...],
+) -> Stage:
+    settings |= {"world": config.world, "seed": seed, "feed": config.feed, "batch": config.batch}
+    settings |= {"references": config.references, "episodes": config.measures.episodes, "methods": config.methods}
     needs = source.needs(config.references, seed, config.trainings)
-    display = {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
-    parts = config.measures.episodes // config.batch
+    parts, display = config.measures.episodes // config.batch, display_of(seed, *shown)
     return measuring_stage(stage_name(name, seed), __name__, settings, measure, parts, needs, **display)

@@ -2,11 +2,12 @@
 
 Each reference partner has an exact best response. What that is worth, from many starts on many layouts, is worked out
 once; then every agent plays from the same starts. Beside the best response, which knows whom it plays with, stand two
-players that have to find out and do so exactly: one does what is best with the likeliest partner, the other is the
-conditioned policy. What the agent loses is thereby told apart: by acting, by what nobody could have known, and by its
-predictor.
+players that have to find out and do so exactly: one is the conditioned policy, the other does what is best with the
+likeliest partner. The first of them tells apart what the agent loses by acting, by what nobody could have known, and by
+its predictor.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -14,12 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.best_response import RespondsToLikeliest
-from coadapt.agents.posterior import PartnerPosterior
 from coadapt.arrays import Array, Count, Float, Key, Scalar
 from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
 from coadapt.experiments.salesman.clones import stage_name
 from coadapt.experiments.salesman.config import LAYOUTS_AT_ONCE, SalesmanConfig
-from coadapt.experiments.salesman.seats import MODES, REMEDY, THIS_RUN, Seat, Source, seats_of
+from coadapt.experiments.salesman.seats import (
+    MODES,
+    THIS_RUN,
+    Seat,
+    Source,
+    agents_of,
+    display_of,
+    posterior_of,
+    taken_by,
+    told_labels,
+)
 from coadapt.experiments.salesman.training import acting_on
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import SalesmanState
@@ -48,7 +58,8 @@ def bounds_of(config: SalesmanConfig) -> Stage:
         beside = jax.tree.map(mean, best_response(game, layout, at_random(game)).outlook)
         return Bounds(mean(joint_optimum(game, layout)), beside), {"return": beside.total[None]}
 
-    settings, layouts = {"world": config.world}, config.measures.bound_layouts
+    layouts = config.measures.bound_layouts
+    settings = {"world": config.world, "layouts": layouts}
     display = {"replicates": ("a random walker",), "shown": ("return",)}
     return measuring_stage("bounds", __name__, settings, measure, layouts, (), **display)
 
@@ -81,7 +92,7 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
 
         best, actions = jax.lax.map(respond, partners.players)
         by_name = partners._replace(labels=jnp.eye(len(partners.ids)))
-        seat = Seat(lambda _: RespondsToLikeliest(posterior_of(config, by_name), actions), partners.labels)
+        seat = taken_by(RespondsToLikeliest(posterior_of(config, by_name), actions), partners.labels)
         key = jax.random.fold_in(key_for(0, "responding"), number)
         responding = _with_each(key, config, starts, partners, seat, greedy=True)
         return Ceilings(best, responding), {"return": jnp.mean(best.total)[None]}
@@ -91,12 +102,6 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
     return measuring_stage("ceilings", __name__, _settings(config), measure, config.measures.layouts, needs, **display)
 
 
-def posterior_of(config: SalesmanConfig, partners: Partners) -> PartnerPosterior:
-    """All that can be known of whom one plays with, if it is one of these, each as likely as any other."""
-    number = len(partners.ids)
-    return PartnerPosterior(config.world.game, partners.players, partners.labels, jnp.full(number, 1 / number))
-
-
 def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage that lets the agents of one seed play from all starts, with every reference partner, in either mode."""
 
@@ -104,14 +109,10 @@ def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> S
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         layouts = part * LAYOUTS_AT_ONCE + jnp.arange(LAYOUTS_AT_ONCE)
         starts = jax.vmap(lambda layout: _starts(config, layout))(layouts)
-        for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "regret"), part))
-        seats = seats_of(for_labels, config, networks, partners.labels)
-        if "behaviour_conditioned" in config.methods:
-            knowing = acting_on(posterior_of(config, partners), networks("policy"), config.feed)
-            seats["exact_posterior"] = Seat(lambda _: knowing, partners.labels)
+        key = jax.random.fold_in(key_for(seed, "regret"), part)
         found = {
-            f"{method}_{mode}": _with_each(for_play, config, starts, partners, seats[method], greedy)
-            for method in methods_of(config)
+            f"{method}_{mode}": _with_each(key, config, starts, partners, seat, greedy)
+            for method, seat in _regretting(config, networks, partners).items()
             for mode, greedy in MODES.items()
         }
         return found, {name: jnp.mean(played.total)[None] for name, played in found.items()}
@@ -119,15 +120,19 @@ def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> S
     needs = source.needs(config.references, seed, config.trainings)
     name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
     settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods}
-    shown = tuple(f"{method}_argmax" for method in config.methods[:2])
-    display = {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
+    display = display_of(seed, *(f"{method}_argmax" for method in config.methods[:2]))
     return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
 
 
-def methods_of(config: SalesmanConfig) -> tuple[str, ...]:
-    """Whose regret is measured for each seed: all methods', and the policy's when it knows more than it could."""
-    known = ("true_label", "exact_posterior") if "behaviour_conditioned" in config.methods else ()
-    return (*config.methods, *known)
+def _regretting(config: SalesmanConfig, networks: Callable[[str], Any], partners: Partners) -> dict[str, Seat]:
+    """Whose regret is measured: all methods', and the policy's when it knows more than it could."""
+    labels = partners.labels
+    seats = {method: taken_by(agent, labels) for method, agent in agents_of(config, networks).items()}
+    if "behaviour_conditioned" in seats:
+        policy = networks("policy")
+        seats["true_label"] = told_labels(policy, labels)
+        seats["exact_posterior"] = taken_by(acting_on(posterior_of(config, partners), policy, config.feed), labels)
+    return seats
 
 
 def _starts(config: SalesmanConfig, layout: Count) -> SalesmanState:
@@ -165,42 +170,19 @@ class Regret(NamedTuple):
 
     best_total: float  # the best response's return
     best_length: float
-    length: float  # so many more steps the player takes
-    by_layout: np.ndarray  # so much less its return is
-
-    @property
-    def total(self) -> float:
-        """How much less the player's return is."""
-        return float(self.by_layout.mean())
-
-    @property
-    def total_error(self) -> float:
-        """The standard error of that, from how layouts differ."""
-        return float(self.by_layout.std(ddof=1) / len(self.by_layout) ** 0.5)
+    lost: np.ndarray  # by layout: so much less the player's return is
+    longer: np.ndarray  # by layout: so many more steps it takes
 
 
 def regrets_of(best: Played, played: Played) -> list[Regret]:
     """With each partner; all is by layout, partner and start."""
     (most, fewest), (total, length) = ([np.asarray(values, np.float64) for values in of] for of in (best, played))
-    best_total, best_length, longer = (table.mean(axis=(0, 2)) for table in (most, fewest, length - fewest))
-    lost = (most - total).mean(axis=2)
-    return [
-        Regret(float(best_total[n]), float(best_length[n]), float(longer[n]), lost[:, n]) for n in range(lost.shape[1])
-    ]
+    best_total, best_length = (table.mean(axis=(0, 2)) for table in (most, fewest))
+    lost, longer = ((more - less).mean(axis=2) for more, less in ((most, total), (length, fewest)))
+    return [Regret(float(best_total[n]), float(best_length[n]), lost[:, n], longer[:, n]) for n in range(lost.shape[1])]
 
 
-def regrets_in(config: SalesmanConfig, outcomes: Inputs) -> dict[tuple[str, int, str], list[Regret]]:
-    """All there are among the outcomes, by method, seed and mode: one for each reference partner."""
-    return {
-        (method, seed, mode): regrets_of(outcomes["ceilings"].best, _by_layout(outcomes[stage][f"{method}_{mode}"]))
-        for seed in config.seeds
-        if (stage := stage_name("regret", seed)) in outcomes
-        for method in methods_of(config)
-        for mode in MODES
-    }
-
-
-def _by_layout(played: Played) -> Played:
-    """Part, partner, layout, start: as layout, partner, start."""
+def by_layout(played: Played) -> Played:
+    """What was played in parts (part, partner, layout, start) as layout, partner, start."""
     moved = (np.moveaxis(np.asarray(values), 1, 2) for values in played)
     return Played(*(values.reshape(-1, *values.shape[2:]) for values in moved))  # pyright: ignore[reportArgumentType] (NumPy's)

@@ -30,14 +30,14 @@ class Measures:
     layouts: int = 200  # on which agents are held against the best response to each reference partner
     starts: int = 50  # on each of these layouts
     bound_layouts: int = 1_000  # on which the bounds of the game itself are worked out
-    episodes: int = 4_000  # with each partner or pair of partners: for beliefs, exchanges and cross-play
+    episodes: int = 2_000  # with each partner or pair of partners: for beliefs, exchanges and cross-play
     exchange_after: int = 8  # steps another partner takes over
 
     def __post_init__(self):
         for name in ("layouts", "starts", "bound_layouts", "episodes", "exchange_after"):
-            whole(name, getattr(self, name))
+            whole(f"measures.{name}", getattr(self, name))
         if self.layouts % LAYOUTS_AT_ONCE:
-            raise ValueError(f"layouts must be a multiple of {LAYOUTS_AT_ONCE}, not {self.layouts}")
+            raise ValueError(f"measures.layouts must be a multiple of {LAYOUTS_AT_ONCE}, not {self.layouts}")
 
 
 @dataclass(frozen=True)

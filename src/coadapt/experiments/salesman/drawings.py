@@ -8,7 +8,6 @@ import numpy as np
 from coadapt.evaluation.adaptation import calibration
 from coadapt.evaluation.figures import Bar, Line, Panel, draw_bars, draw_matrix, draw_panels
 from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, UNANNOUNCED
-from coadapt.experiments.salesman.report import crossplay_ids
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.tables import (
     ACTING,
@@ -16,7 +15,7 @@ from coadapt.experiments.salesman.tables import (
     NAMES,
     SOURCE_NAMES,
     by_step,
-    regret_estimate,
+    regret_of,
     regretting,
 )
 from coadapt.experiments.salesman.world import KINDS
@@ -29,7 +28,8 @@ COLOURS = {
     "exact_posterior": "tab:cyan",
     "true_label": "tab:green",
 }
-KIND_COLOURS = {"novice": "tab:red", "intermediate": "tab:orange", "skilled": "tab:green"}
+KIND_COLOURS = {"novice": "tab:red", "intermediate": "tab:orange", "skilled": "tab:green", None: "black"}
+"""Of each kind, and of all of them."""
 STYLES = {"predictor": "-", "posterior": "--"}
 
 Pictures = dict[str, bytes]
@@ -55,7 +55,7 @@ def draw_regret(results: Results) -> Pictures:
     """What everybody loses against the exact best response, with partners of each kind."""
     bars = []
     for method in regretting(results):
-        estimates = [regret_estimate(results, method, kind) for kind in reversed(KINDS)]
+        estimates = [regret_of(results, method, kind).lost for kind in reversed(KINDS)]
         half = np.array([(of.high - of.low) / 2 for of in estimates])
         means = np.array([of.mean for of in estimates])
         bars.append(Bar(NAMES[method], means, None if np.isnan(half).any() else half, COLOURS[method]))
@@ -64,8 +64,8 @@ def draw_regret(results: Results) -> Pictures:
 
 
 def draw_adaptation(results: Results) -> Pictures:
-    """Accuracy and log loss against the step of the episode: of the belief, and of the exact posterior."""
-    steps = np.arange(1, results.config.world.game.max_steps + 1)
+    """Accuracy and log loss against the steps since the meeting: of the belief, and of the exact posterior."""
+    steps = np.arange(results.config.world.game.max_steps)
     titles = {
         "correct": "how often the likeliest kind is the true one",
         "log_loss": "log loss (0 is certain and right)",
@@ -75,20 +75,24 @@ def draw_adaptation(results: Results) -> Pictures:
             title,
             [
                 Line(
-                    f"{kind}, {SOURCE_NAMES[source]}",
+                    f"{kind or 'all'}, {SOURCE_NAMES[source]}",
                     steps,
                     by_step(results.opinion(source, kind), name),
                     style=STYLES[source],
                     colour=KIND_COLOURS[kind],
                 )
-                for kind in KINDS
+                for kind in (*KINDS, None)
                 for source in SOURCES
             ],
         )
         for name, title in titles.items()
     ]
     return draw_panels(
-        panels, "step of the episode", "", "Finding out within one episode how skilled a partner is", legend_columns=3
+        panels,
+        "steps since the meeting",
+        "",
+        "Finding out within one episode how skilled a partner is",
+        legend_columns=4,
     )
 
 
@@ -108,7 +112,7 @@ def draw_calibration(results: Results) -> Pictures:
 def draw_exchange(results: Results) -> Pictures:
     """How soon the belief notices that another partner has taken over."""
     after = results.config.measures.exchange_after
-    steps = np.arange(1, results.config.world.game.max_steps + 1) - after
+    since = np.arange(results.config.world.game.max_steps - after)
     panels = []
     for first in KINDS:
         lines = []
@@ -116,8 +120,7 @@ def draw_exchange(results: Results) -> Pictures:
             for name, style in ((UNANNOUNCED, "-"), (ANNOUNCED, "--")):
                 accuracy = by_step(results.after_exchange(name, first, second), "correct")
                 label = f"then {second}, {EXCHANGE_NAMES[name]}"
-                since = steps >= 1
-                lines.append(Line(label, steps[since], accuracy[since], style=style, colour=KIND_COLOURS[second]))
+                lines.append(Line(label, since, accuracy[after:], style=style, colour=KIND_COLOURS[second]))
         panels.append(Panel(f"{first} at first", lines))
     title = f"After step {after} somebody else plays on: how often the agent knows the new partner's kind"
     return draw_panels(panels, "steps since the exchange", "accuracy", title, legend_columns=2)
@@ -125,7 +128,7 @@ def draw_exchange(results: Results) -> Pictures:
 
 def draw_crossplay(results: Results) -> Pictures:
     """Every agent with every partner."""
-    partners = crossplay_ids(results)
+    partners = results.met_in_crossplay
     order = [n for kind in reversed(KINDS) for n, partner in enumerate(partners) if partner.endswith(f"-{kind}")]
     runs = [(method, seed) for method, seed, mode in results.crossplay if mode == results.mode]
     runs.sort(key=lambda run: list(NAMES).index(run[0]))
@@ -135,8 +138,8 @@ def draw_crossplay(results: Results) -> Pictures:
     rows = [f"{NAMES[method]} {seed}" for method, seed in runs]
     references = set(results.reference_ids)
     columns = [partners[n] + ("" if partners[n] in references else " *") for n in order]
-    title = f"Return of every agent with every partner, the main agent {ACTING[results.mode]} (* trained with)"
-    return draw_matrix(rows, columns, values, title)
+    title = f"Return of every agent with every partner, the main agent {ACTING[results.mode]} (* from training clones)"
+    return draw_matrix(rows, columns, values, values - values.max(axis=0), title, "less than the column's best")
 
 
 def draw_learning(results: Results) -> dict[str, bytes]:

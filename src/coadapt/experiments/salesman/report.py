@@ -1,22 +1,26 @@
 """The salesman's results as others work with them: a summary of all numbers, a headline, a model card."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
-from coadapt.evaluation.adaptation import calibration, steps_until_known
+from coadapt.evaluation.adaptation import calibration, calibration_by_step, steps_until_known
 from coadapt.evaluation.statistics import over_seeds
 from coadapt.experiments.salesman.adaptation import SOURCES
 from coadapt.experiments.salesman.ceilings import Regret
-from coadapt.experiments.salesman.results import Results, partner_ids
+from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.tables import (
     NAMES,
     budget,
     by_kind,
     by_step,
+    paper_row,
     partner_table,
+    regret_of,
+    regretting,
     score_table,
     trained_methods,
 )
@@ -32,6 +36,7 @@ def summary(results: Results) -> dict[str, Any]:
         "feed": config.feed,
         "rows": list(_rows(results)),
         "regret": list(_regret_rows(results)),
+        "regret_by_kind": list(_regret_by_kind(results)),
         "bounds": _bounds(results),
         "partners": [partner._asdict() | {"partner_id": partner.id} for partner in results.partners],
         "references": list(config.references),
@@ -68,15 +73,8 @@ def _of_cell(cell: Cell) -> dict[str, float]:
 
 
 def _crossplay_rows(results: Results) -> Iterator[dict[str, Any]]:
-    for who, cell in _each(crossplay_ids(results), results.crossplay):
+    for who, cell in _each(results.met_in_crossplay, results.crossplay):
         yield who | {"episodes": results.config.measures.episodes} | _of_cell(cell)
-
-
-def crossplay_ids(results: Results) -> list[str]:
-    """Whom everybody played with."""
-    met = {len(cells) for cells in results.crossplay.values()}
-    everyone = partner_ids(results.config.all_clones)
-    return everyone if met == {len(everyone)} else results.reference_ids
 
 
 def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -91,13 +89,37 @@ def _of_regret(regret: Regret) -> dict[str, float]:
     return {
         "best_response_return": regret.best_total,
         "best_response_length": regret.best_length,
-        "regret_return": regret.total,
-        "regret_return_standard_error": regret.total_error,
-        "regret_length": regret.length,
+        "regret_return": regret.lost.mean(),
+        "regret_return_standard_error": _error_over_layouts(regret.lost),
+        "regret_length": regret.longer.mean(),
+        "regret_length_standard_error": _error_over_layouts(regret.longer),
     }
 
 
-def _each(partners: list[str], measured: Mapping[tuple[str, int, str], list]) -> Iterator[tuple[dict[str, Any], Any]]:
+def _error_over_layouts(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / len(values) ** 0.5)
+
+
+def _regret_by_kind(results: Results) -> Iterator[dict[str, Any]]:
+    """In the headline's mode: what is lost with new seeds, partners and layouts."""
+    for method in regretting(results):
+        for kind in KINDS:
+            regret, paper = regret_of(results, method, kind), paper_row(results, method, kind)
+            yield {
+                "method": method,
+                "mode": results.mode,
+                "partner_kind": kind,
+                "best_response_return": regret.best_total,
+                "best_response_length": regret.best_length,
+                "regret_return": regret.lost._asdict(),
+                "regret_length": regret.longer._asdict(),
+                "closed": None if paper is None else regret.closed(paper.total),
+            }
+
+
+def _each(
+    partners: Sequence[str], measured: Mapping[tuple[str, int, str], list]
+) -> Iterator[tuple[dict[str, Any], Any]]:
     """Whatever was measured with these partners, one by one, with who played with whom."""
     for (method, seed, mode), of_partners in measured.items():
         for partner, found in zip(partners, of_partners, strict=True):
@@ -120,13 +142,15 @@ def _bounds(results: Results) -> dict[str, Any]:
 
 
 def _adaptation_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """By step of the episode, means over the episodes that last so long: as many as `counted` says."""
-    for (source, seed), opinion in results.opinions.items():
+    """By steps since the meeting, from none on."""
+    for (source, seed, mode), opinion in results.opinions.items():
         for n, partner in enumerate(results.reference_ids):
-            counted, correct, brier, log_loss = (np.asarray(values)[n] for values in opinion[:4])
-            with np.errstate(invalid="ignore"):
-                means = {"accuracy": correct / counted, "brier": brier / counted, "log_loss": log_loss / counted}
-            yield {"source": source, "seed": seed} | _whom(partner) | {"counted": counted} | means
+            of_partner = jax.tree.map(lambda values, n=n: values[n], opinion)
+            means = {name: by_step(of_partner, what) for name, what in BY_STEP.items()}
+            yield {"source": source, "seed": seed, "mode": mode} | _whom(partner) | means
+
+
+BY_STEP = {"accuracy": "correct", "brier": "brier", "log_loss": "log_loss"}
 
 
 def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -134,15 +158,15 @@ def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
     for source in SOURCES if results.opinions else ():
         for kind in (*KINDS, None):
             opinion = results.opinion(source, kind)
-            certain = calibration(opinion)
-            yield {
-                "source": source,
-                "partner_kind": kind,
-                "steps_to_90": steps_until_known(by_step(opinion, "correct")),
-                "log_loss": float(np.sum(opinion.log_loss) / np.sum(opinion.counted)),
-                "calibration_error": certain.error,
-                "calibration": certain._asdict(),
-            }
+            found: dict[str, Any] = {name: by_step(opinion, what) for name, what in BY_STEP.items()}
+            found |= {"steps_to_90": steps_until_known(found["accuracy"])}
+            if kind is None:  # only of all kinds together a belief can be said to be calibrated
+                found |= {
+                    "calibration": calibration(opinion)._asdict(),
+                    "calibration_error": calibration(opinion).error,
+                }
+                found |= {"calibration_error_by_step": [of.error for of in calibration_by_step(opinion)]}
+            yield {"source": source, "mode": results.mode, "partner_kind": kind} | found
 
 
 def _exchange_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -150,7 +174,11 @@ def _exchange_rows(results: Results) -> Iterator[dict[str, Any]]:
         populations = np.repeat(results.config.references, len(KINDS) ** 2)
         for n, (population, (first, second)) in enumerate(zip(populations, results.exchanged_kinds, strict=True)):
             who = {"method": method, "seed": seed, "mode": mode, "population": int(population)}
-            yield who | {"first": first, "second": second} | _of_cell(exchange.cells[n])
+            row = who | {"first": first, "second": second} | _of_cell(exchange.cells[n])
+            if exchange.opinion is not None:
+                about_the_second = jax.tree.map(lambda values, n=n: values[n], exchange.opinion)
+                row["accuracy"] = by_step(about_the_second, "correct")[results.config.measures.exchange_after :]
+            yield row
 
 
 def headline(results: Results) -> dict[str, float]:

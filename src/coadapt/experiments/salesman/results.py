@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, added_up
-from coadapt.experiments.salesman.adaptation import SOURCES, exchanges
-from coadapt.experiments.salesman.ceilings import Bounds, Regret, regrets_in, regrets_of
+from coadapt.experiments.salesman.adaptation import exchanges
+from coadapt.experiments.salesman.ceilings import Bounds, Regret, by_layout, regrets_of
 from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.scores import EVALUATIONS, Cell, cells_of
@@ -40,8 +40,8 @@ def partner_ids(clones: Sequence[int]) -> list[str]:
     return [partner_id(seed, kind) for seed in clones for kind in KINDS]
 
 
-Run = tuple[str, int, str]
-"""A method, a seed and a mode."""
+Way = tuple[str, int, str]
+"""Who played, and how: a method, a seed and a mode."""
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -49,7 +49,7 @@ class Exchange(NamedTuple):
     """What an agent came to with each pair of partners, and what its belief about the second was worth by step."""
 
     cells: list[Cell]
-    opinion: Opinion | None
+    opinion: Opinion | None  # of each pair, by step
 
 
 class Results(NamedTuple):
@@ -57,12 +57,13 @@ class Results(NamedTuple):
 
     config: SalesmanConfig
     mode: str  # how the agents act in the headline
-    cells: Mapping[Run, list[Cell]]  # one for each reference partner
-    opinions: Mapping[tuple[str, int], Opinion]  # by whose it is and seed: of each reference partner, by step
-    exchanges: Mapping[Run, Exchange]
-    crossplay: Mapping[Run, list[Cell]]  # one for each partner there is
+    cells: Mapping[Way, list[Cell]]  # one for each reference partner
+    opinions: Mapping[Way, Opinion]  # of the agent and of the onlooker, about each reference partner, by step
+    exchanges: Mapping[Way, Exchange]
+    crossplay: Mapping[Way, list[Cell]]  # one for each of those met
+    met_in_crossplay: Sequence[str]
     bounds: Bounds | None  # by layout
-    regrets: Mapping[Run, list[Regret]]  # one for each reference partner
+    regrets: Mapping[Way, list[Regret]]  # one for each reference partner
     responding: Sequence[Regret]  # of the best response to the likeliest, which needs no training
     partners: Sequence[Partner] = ()  # of all clones
     rehearsal: Mapping[tuple[str, str, int], list[Cell]] = NONE  # by feed, mode and seed
@@ -85,18 +86,18 @@ class Results(NamedTuple):
         return np.array([[getattr(cell, what) for cell in only(kind, cells)] for cells in of])
 
     def regret(self, method: str, kind: str, what: str) -> np.ndarray:
-        """A number of one method's regret with the reference partners of one kind, in the headline: seed, partner."""
+        """What one method's regret with the reference partners of one kind is, in the headline: seed, partner, ..."""
         of = [self.regrets[method, seed, self.mode] for seed in self.config.seeds]
         return np.array([[getattr(regret, what) for regret in only(kind, regrets)] for regrets in of])
 
     def opinion(self, source: str, kind: str | None = None) -> Opinion:
-        """By step, of all seeds with the reference partners of one kind, or with all of them."""
-        each = [opinion for (of, _), opinion in self.opinions.items() if of == source]
+        """By step, of all seeds with the reference partners of one kind, or with all of them, in the headline."""
+        each = [opinion for (of, _, mode), opinion in self.opinions.items() if (of, mode) == (source, self.mode)]
         return added_up(*each, which=slice(None) if kind is None else of_kind(kind))
 
     def after_exchange(self, method: str, first: str, second: str) -> Opinion:
-        """By step, of all seeds and reference populations, about the second; the agent samples its actions."""
-        found = [self.exchanges[method, seed, "sample"].opinion for seed in self.config.seeds]
+        """By step, of all seeds and reference populations, about the second, in the headline."""
+        found = [self.exchanges[method, seed, self.mode].opinion for seed in self.config.seeds]
         return added_up(*(of for of in found if of), which=self.pairs(first, second))
 
     def pairs(self, first: str, second: str) -> list[int]:
@@ -113,8 +114,14 @@ def of_kind(kind: str) -> slice:
     return slice(KINDS.index(kind), None, len(KINDS))
 
 
-def gather(config: SalesmanConfig, outcomes: Inputs, mode: str | None = None) -> Results:
-    """What all stages came to, of those that were carried out; the mode is chosen in rehearsal, if it is not given."""
+def gather(
+    config: SalesmanConfig, outcomes: Inputs, mode: str | None = None, met: tuple[int, ...] | None = None
+) -> Results:
+    """What all stages came to, of those that were carried out.
+
+    The mode is chosen in rehearsal, if it is not given; `met` are the clones whose partners took part in cross-play,
+    usually all there are.
+    """
     rehearsal = {
         (*way.rsplit("_", 1), seed): cells_of(scores.episodes)
         for seed, found in _by_seed(config, outcomes, "rehearsal")
@@ -126,12 +133,14 @@ def gather(config: SalesmanConfig, outcomes: Inputs, mode: str | None = None) ->
         mode=mode or best_mode(rehearsal, config.feed),
         cells=_evaluated(config, outcomes),
         opinions={
-            (source, seed): added_up(found[source])
+            _method_and_mode(way, seed): added_up(noted.kept)
             for seed, found in _by_seed(config, outcomes, "adaptation")
-            for source in SOURCES
+            for way, noted in found.items()
         },
         exchanges={
-            _method_and_mode(way, seed): Exchange(cells_of(of.episodes), of.beliefs and added_up(of.beliefs))
+            _method_and_mode(way, seed): Exchange(
+                cells_of(of.episodes), added_up(of.beliefs.kept) if of.beliefs.kept else None
+            )
             for seed, found in _by_seed(config, outcomes, "exchange")
             for way, of in found.items()
         },
@@ -140,8 +149,14 @@ def gather(config: SalesmanConfig, outcomes: Inputs, mode: str | None = None) ->
             for seed, found in _by_seed(config, outcomes, "crossplay")
             for way, of in found.items()
         },
+        met_in_crossplay=partner_ids(config.all_clones if met is None else met),
         bounds=outcomes.get("bounds"),
-        regrets=regrets_in(config, outcomes),
+        regrets={
+            _method_and_mode(way, seed): regrets_of(ceilings.best, by_layout(played))
+            for seed, found in _by_seed(config, outcomes, "regret")
+            for way, played in found.items()
+            if ceilings
+        },
         responding=regrets_of(ceilings.best, ceilings.responding) if ceilings else (),
         partners=[partner for clone in config.all_clones for partner in _partners_of(config, outcomes, clone)],
         rehearsal=rehearsal,
@@ -159,7 +174,7 @@ def _by_seed(config: SalesmanConfig, outcomes: Inputs, stage: str) -> list[tuple
     return [(seed, outcomes[name]) for seed in config.seeds if (name := stage_name(stage, seed)) in outcomes]
 
 
-def _method_and_mode(way: str, seed: int) -> Run:
+def _method_and_mode(way: str, seed: int) -> Way:
     method, mode = way.rsplit("_", 1)
     return method, seed, mode
 
@@ -171,7 +186,7 @@ def _trained(config: SalesmanConfig) -> list[tuple[str, int, str]]:
     return [(training, seed, stage_name(training, seed)) for training, seed in (*clones, *trainings)]
 
 
-def _evaluated(config: SalesmanConfig, outcomes: Inputs) -> dict[Run, list[Cell]]:
+def _evaluated(config: SalesmanConfig, outcomes: Inputs) -> dict[Way, list[Cell]]:
     """What every method came to with each reference partner."""
     return {
         (method, seed, mode): cells_of(means)
@@ -195,7 +210,7 @@ def _partners_of(config: SalesmanConfig, outcomes: Inputs, seed: int) -> list[Pa
 
 def _accuracies(config: SalesmanConfig, outcomes: Inputs, seed: int) -> tuple[float, float]:
     """The predictor's accuracy over all steps: at the end of its training, and in execution with the same partners."""
-    beliefs = outcomes[stage_name("rehearsal", seed)][f"{config.feed}_sample"].beliefs
+    beliefs = outcomes[stage_name("rehearsal", seed)][f"{config.feed}_sample"].beliefs.lasting
     correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (beliefs.correct, beliefs.counted))
     return float(outcomes[stage_name("predictor", seed)].infos["accuracy"][-1, 0]), correct / counted
 

@@ -10,10 +10,10 @@ from coadapt.agents.behaviour_conditioned import FEEDS
 from coadapt.arrays import Count, Key, Vector
 from coadapt.encounters import Moment
 from coadapt.evaluation.adaptation import Opinion, opinion
-from coadapt.evaluation.returns import Means, play_with_all, pooled, side_by_side
+from coadapt.evaluation.returns import Means, Notes, play_with_all, pooled, side_by_side
 from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.seats import MODES, REMEDY, THIS_RUN, Seat, Source, agents_of, seats_of
+from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Seat, Source, agents_of, display_of, seats_of, taken_by
 from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
@@ -47,7 +47,7 @@ def evaluation_of(mode: str, config: SalesmanConfig, seed: int, source: Source =
 
     settings = _settings(config, seed) | {"methods": config.methods, "references": config.references, "mode": mode}
     name, needs = stage_name(EVALUATIONS[mode], seed), source.needs(config.references, seed, config.trainings)
-    display = _display(seed, "behaviour_conditioned", "lstm")
+    display = display_of(seed, "behaviour_conditioned", "lstm")
     return measuring_stage(name, __name__, settings, measure, _parts(config), needs, **display)
 
 
@@ -59,7 +59,7 @@ def crossplay_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], sou
         partners = source.partners_of(clones, inputs)
         agents, labels = agents_of(config, source.networks(inputs, seed)), labels_by_game(config, partners)
         play = lambda agent, greedy: means_of(
-            for_play, config.world.game, partners, Seat(lambda _: agent, labels), config.batch, greedy
+            for_play, config.world.game, partners, taken_by(agent, labels), config.batch, greedy
         )
         return _with_returns(
             {f"{method}_{mode}": play(agent, MODES[mode]) for method, agent in agents.items() for mode in MODES}
@@ -68,7 +68,7 @@ def crossplay_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], sou
     episodes = config.measures.episodes
     settings = _settings(config, seed) | {"methods": config.methods, "clones": clones, "episodes": episodes}
     needs = source.needs(clones, seed, config.trainings)
-    parts, display = episodes // config.batch, _display(seed, "behaviour_conditioned_argmax", "lstm_argmax")
+    parts, display = episodes // config.batch, display_of(seed, "behaviour_conditioned_argmax", "lstm_argmax")
     return measuring_stage(stage_name("crossplay", seed), __name__, settings, measure, parts, needs, **display)
 
 
@@ -76,7 +76,7 @@ class Rehearsed(NamedTuple):
     """What came of the episodes with each partner, and of the beliefs by step."""
 
     episodes: Means
-    beliefs: Opinion  # added up over the episodes that last so long
+    beliefs: Notes  # opinions
 
 
 def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
@@ -102,7 +102,7 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     needs = THIS_RUN.needs(population, seed, ("policy", "predictor"))
     settings = _settings(config, seed) | {"episodes": config.rehearsal_episodes}
     parts, name = config.rehearsal_episodes // config.batch, stage_name("rehearsal", seed)
-    return measuring_stage(name, __name__, settings, measure, parts, needs, **_display(seed, f"{config.feed}_argmax"))
+    return measuring_stage(name, __name__, settings, measure, parts, needs, **display_of(seed, f"{config.feed}_argmax"))
 
 
 def own_opinion(moment: Moment, label: Vector) -> Opinion:
@@ -130,13 +130,13 @@ def self_play_of(config: SalesmanConfig, seed: int) -> Stage:
         for policy in (getattr(clones, kind) for kind in KINDS):
             player = told_nothing(policy)
             alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
-            itself = Seat(lambda _, player=player: player, nothing)
+            itself = taken_by(player, nothing)
             scores.append(means_of(key, config.world.game, alone, itself, config.batch, greedy=False))
         by_kind = jax.tree.map(lambda *kinds: jnp.concatenate(kinds), *scores)
         return by_kind, {f"length_{kind}": by_kind.length[k][None] for k, kind in enumerate(KINDS)}
 
     name, needs = stage_name("self_play", seed), (stage_name("clones", seed),)
-    display = _display(seed, "length_skilled")
+    display = display_of(seed, "length_skilled")
     return measuring_stage(name, __name__, _settings(config, seed), measure, _parts(config), needs, **display)
 
 
@@ -152,10 +152,6 @@ def _settings(config: SalesmanConfig, seed: int) -> dict[str, Any]:
         "batch": config.batch,
         "feed": config.feed,
     }
-
-
-def _display(seed: int, *shown: str) -> dict[str, Any]:
-    return {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
 
 
 class Cell(NamedTuple):

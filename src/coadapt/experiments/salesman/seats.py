@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from coadapt.agents.posterior import PartnerPosterior
 from coadapt.agents.relational import ready
 from coadapt.arrays import Array, Float, Key
 from coadapt.experiments.salesman.baseline import finding_out
@@ -31,6 +32,17 @@ class Seat(NamedTuple):
     told: Float[Array, "games label"]
 
 
+def taken_by(agent: Player, labels: Float[Array, "games label"]) -> Seat:
+    """One who plays all games, and is told nothing of the labels."""
+    return Seat(lambda _: agent, labels)
+
+
+def told_labels(policy: Any, labels: Float[Array, "games label"]) -> Seat:
+    """The conditioned policy, told these labels, true or not."""
+    at_hand = ready(policy)
+    return Seat(lambda label: told_the_truth(at_hand, label), labels)
+
+
 def agents_of(config: SalesmanConfig, networks: Callable[[str], Any]) -> dict[str, Player]:
     """All methods of one seed, whom nobody tells anything; networks are by training."""
     found: dict[str, Player] = {}
@@ -46,10 +58,8 @@ def seats_of(
     key: Key, config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "games label"]
 ) -> dict[str, Seat]:
     """All methods of one seed, and its policy with other labels than those it predicts."""
-    agents = agents_of(config, networks)
-    seats = {method: Seat(lambda _, agent=agent: agent, labels) for method, agent in agents.items()}
+    seats = {method: taken_by(agent, labels) for method, agent in agents_of(config, networks).items()}
     if "behaviour_conditioned" in config.methods:
-        policy = ready(networks("policy"))
         always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
         told = {
             "true_label": labels,
@@ -57,8 +67,19 @@ def seats_of(
             "always_skilled": always("skilled"),
             "always_novice": always("novice"),
         }
-        seats |= {source: Seat(lambda label: told_the_truth(policy, label), rows) for source, rows in told.items()}
+        seats |= {source: told_labels(networks("policy"), rows) for source, rows in told.items()}
     return seats
+
+
+def posterior_of(config: SalesmanConfig, partners: Partners) -> PartnerPosterior:
+    """All that can be known of whom one plays with, if it is one of these, each as likely as any other."""
+    number = len(partners.ids)
+    return PartnerPosterior(config.world.game, partners.players, partners.labels, jnp.full(number, 1 / number))
+
+
+def display_of(seed: int, *shown: str) -> dict[str, Any]:
+    """What people see of a measurement of one seed's agents while it goes on."""
+    return {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
 
 
 Find = Callable[[Inputs, str, int], Any]

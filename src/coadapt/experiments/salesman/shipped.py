@@ -118,7 +118,8 @@ def stages(config: ShippedConfig) -> list[Stage]:
 def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
     mode = _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
-    results = gather(as_trained(config), outcomes, mode)
+    trained = as_trained(config)
+    results = gather(trained, outcomes, mode, met=trained.references)
     write_results(results, folder)
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 

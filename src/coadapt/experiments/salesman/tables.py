@@ -1,10 +1,10 @@
 """The salesman's results as tables, beside the paper's."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from coadapt.evaluation.adaptation import Opinion, calibration, steps_until_known
+from coadapt.evaluation.adaptation import Opinion, calibration, calibration_by_step, steps_until_known
 from coadapt.evaluation.statistics import Estimate, crossed, interquartile_mean, over_seeds
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, TOLD, UNANNOUNCED
@@ -13,6 +13,7 @@ from coadapt.experiments.salesman.results import Results, only
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.seats import LABEL_SOURCES, MODES
 from coadapt.experiments.salesman.world import KINDS
+from coadapt.games.salesman import Salesman
 
 NAMES = {
     "behaviour_conditioned": "behaviour-conditioned",
@@ -27,24 +28,44 @@ NAMES = {
 }
 RESPONDING = "best response to the likeliest partner"
 SOURCE_NAMES = {"predictor": "predictor", "posterior": "exact posterior"}
-EXCHANGE_NAMES = NAMES | {UNANNOUNCED: "told nothing", ANNOUNCED: "told that there is a new one", TOLD: "told its kind"}
+EXCHANGE_NAMES = NAMES | {
+    UNANNOUNCED: "the agent, told nothing",
+    ANNOUNCED: "told that there is a new one",
+    TOLD: "told its kind",
+}
+
+
+class PaperRow(NamedTuple):
+    """What the paper prints: a mean length, most likely counted from zero and so one less than ours, and a return."""
+
+    length: float
+    total: float
+
 
 PAPER_ROWS = {
-    ("behaviour_conditioned", "skilled"): (15.9, 0.080),
-    ("behaviour_conditioned", "intermediate"): (22.9, 0.011),
-    ("behaviour_conditioned", "novice"): (28.0, -0.040),
-    ("lstm", "skilled"): (17.8, 0.062),
-    ("lstm", "intermediate"): (25.4, -0.015),
-    ("lstm", "novice"): (31.8, -0.084),
+    ("behaviour_conditioned", "skilled"): PaperRow(15.9, 0.080),
+    ("behaviour_conditioned", "intermediate"): PaperRow(22.9, 0.011),
+    ("behaviour_conditioned", "novice"): PaperRow(28.0, -0.040),
+    ("lstm", "skilled"): PaperRow(17.8, 0.062),
+    ("lstm", "intermediate"): PaperRow(25.4, -0.015),
+    ("lstm", "novice"): PaperRow(31.8, -0.084),
 }
-"""Mean length and return that the paper prints. Its lengths most likely count from zero, so are one less than ours."""
+
+
+def is_the_papers(results: Results) -> bool:
+    """Whether the game is the one that the paper's numbers are of."""
+    return results.config.world.game == Salesman()
+
+
+def paper_row(results: Results, method: str, kind: str) -> PaperRow | None:
+    """The paper's row, if there is one of this game."""
+    return PAPER_ROWS.get((method, kind)) if is_the_papers(results) else None
+
 
 ACTING = {"sample": "sampling its actions", "argmax": "taking its likeliest action"}
 
-SHOWN_STEPS = (1, 2, 3, 5, 8, 10, 15, 20)
+SHOWN_STEPS = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30)
 COMPARED_STEPS = (1, 3, 5, 10)
-FEWEST_LASTING = 0.01
-"""Of a step that fewer episodes than this share get to, nothing is said of beliefs: the few are no longer typical."""
 
 
 def tables(results: Results) -> list[Table]:
@@ -52,10 +73,12 @@ def tables(results: Results) -> list[Table]:
     made: list[Table] = []
     if results.regrets:
         made.append(regret_table(results))
+        made += [loss_table(results)] if set(KNOWING_MORE) <= set(regretting(results)) else []
     if results.cells:
         other = next(mode for mode in MODES if mode != results.mode)
         made += [score_table(results, results.mode), score_table(results, other)]
-        made += [ahead_table(results)] if "behaviour_conditioned" in results.config.methods else []
+        led = "behaviour_conditioned" in results.config.methods and len(results.config.methods) > 1
+        made += [lead_table(results)] if led else []
         made.append(source_table(results))
     if results.opinions:
         made += [inference_table(results), belief_table(results)]
@@ -80,9 +103,7 @@ def score_table(results: Results, mode: str) -> Table:
     """Table 2 of the paper, with our rows beside it."""
     rows = [_score_row(results, method, mode, kind) for method in trained_methods(results) for kind in reversed(KINDS)]
     seeds, references = len(results.config.seeds), len(results.config.references)
-    title = (
-        f"With partners never met ({seeds} seeds, {references} reference populations), the main agent {ACTING[mode]}"
-    )
+    title = f"With partners never met (seeds: {seeds}, reference populations: {references}), the agent {ACTING[mode]}"
     ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
     columns = ["method", "partner", *ours, "paper: length, from zero", "paper: return"]
     return Table(title, columns, rows, left=(1,))
@@ -91,8 +112,8 @@ def score_table(results: Results, mode: str) -> Table:
 def _score_row(results: Results, method: str, mode: str, kind: str) -> list[str]:
     length, total, finished = (results.by_seed(method, mode, kind, what) for what in ("length", "total", "finished"))
     deviation = over_seeds(total.mean(axis=1)).deviation
-    paper = PAPER_ROWS.get((method, kind))
-    theirs = ["", ""] if paper is None else [f"{paper[0]:.1f}", f"{paper[1]:.3f}"]
+    paper = paper_row(results, method, kind)
+    theirs = ["", ""] if paper is None else [f"{paper.length:.1f}", f"{paper.total:.3f}"]
     returns = [f"{total.mean():.4f}", interval(crossed(total)), f"{interquartile_mean(total):.4f}", number(deviation)]
     return [NAMES[method], kind, f"{length.mean():.2f}", *returns, f"{finished.mean():.2%}", *theirs]
 
@@ -107,17 +128,16 @@ def interval(estimate: Estimate, how: str = ".4f") -> str:
     return "–" if np.isnan(estimate.low) else f"{estimate.low:{how}} to {estimate.high:{how}}"
 
 
-def ahead_table(results: Results) -> Table:
-    """By how much the agent is ahead of the others, partner by partner."""
-    ours, *others = trained_methods(results)
+def lead_table(results: Results) -> Table:
+    """By how much the agent is ahead of each of the others, partner by partner."""
     rows = []
-    for method in others:
-        for kind in reversed(KINDS):
-            both = (results.by_seed(who, results.mode, kind, "total") for who in (ours, method))
+    for method in trained_methods(results):
+        for kind in reversed(KINDS) if method != "behaviour_conditioned" else ():
+            both = (results.by_seed(who, results.mode, kind, "total") for who in ("behaviour_conditioned", method))
             estimate = crossed(np.subtract(*both))
             rows.append([NAMES[method], kind, f"{estimate.mean:.4f}", interval(estimate)])
-    title = f"So much more the behaviour-conditioned agent returns, the main agent {ACTING[results.mode]}"
-    return Table(title, ["than", "partner", "ahead by", "95% interval"], rows, left=(1,))
+    title = f"Lead of the behaviour-conditioned agent in return, the main agent {ACTING[results.mode]}"
+    return Table(title, ["over", "partner", "lead", "95% interval"], rows, left=(1,))
 
 
 def source_table(results: Results) -> Table:
@@ -134,16 +154,58 @@ def source_table(results: Results) -> Table:
 
 def regret_table(results: Results) -> Table:
     """How far everyone is from the exact best response: the paper, ours and the optimum, side by side."""
-    rows = [_regret_row(results, method, kind) for method in regretting(results) for kind in reversed(KINDS)]
-    rows += [_responding_row(results, kind) for kind in reversed(KINDS)]
-    columns = ["method", "partner", "paper", "ours", "best response", "regret", "95% interval", "steps more", "closed"]
-    layouts = len(results.responding[0].by_layout)
+    rows = [
+        [
+            NAMES[method],
+            kind,
+            *_regret_columns(results, regret_of(results, method, kind), paper_row(results, method, kind)),
+        ]
+        for method in regretting(results)
+        for kind in reversed(KINDS)
+    ]
+    rows += [
+        [RESPONDING, kind, *_regret_columns(results, _responding(results, kind), None)] for kind in reversed(KINDS)
+    ]
+    returns = ["paper", "ours", "best response", "closed", "regret", "95% interval"]
     title = (
-        "Return: the paper's, ours, and the exact best response's to each partner. The regret is from the same starts"
-        f" on {layouts} layouts, the main agent {ACTING[results.mode]}; closed is the share of the way from the paper's"
-        " return to the best response's"
+        "Return of the paper, ours, and of the exact best response to each partner, all of ours from the same starts on"
+        f" {len(results.responding[0].lost)} layouts, the main agent {ACTING[results.mode]}; closed is the share of the"
+        " way from the paper's return to the best response's"
     )
-    return Table(title, columns, rows, left=(1,))
+    return Table(title, ["method", "partner", *returns, "steps", "steps at best"], rows, left=(1,))
+
+
+class RegretOfKind(NamedTuple):
+    """How far a method is from the best response to the partners of one kind."""
+
+    best_total: float
+    best_length: float
+    lost: Estimate  # of the return
+    longer: Estimate  # in steps
+
+    def closed(self, paper: float) -> float:
+        """The share of the way from the paper's return to the best response's."""
+        return 1 - self.lost.mean / (self.best_total - paper)
+
+
+def regret_of(results: Results, method: str, kind: str) -> RegretOfKind:
+    """With intervals for new seeds, partners and layouts."""
+    of = lambda what: results.regret(method, kind, what)
+    return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
+
+
+def _responding(results: Results, kind: str) -> RegretOfKind:
+    """Of one that needs no training: there are partners and layouts, but no seeds."""
+    regrets = only(kind, results.responding)
+    of = lambda what: np.array([getattr(regret, what) for regret in regrets])
+    return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
+
+
+def _regret_columns(results: Results, regret: RegretOfKind, paper: PaperRow | None) -> list[str]:
+    theirs, closed = ("", "") if paper is None else (f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}")
+    best, lost = regret.best_total, regret.lost
+    steps = [f"{regret.best_length + regret.longer.mean:.2f}", f"{regret.best_length:.2f}"]
+    return [theirs, f"{best - lost.mean:.4f}", f"{best:.4f}", closed, f"{lost.mean:.4f}", interval(lost), *steps]
 
 
 def regretting(results: Results) -> list[str]:
@@ -152,67 +214,65 @@ def regretting(results: Results) -> list[str]:
     return [method for method in NAMES if method in there]
 
 
-def regret_estimate(results: Results, method: str, kind: str) -> Estimate:
-    """For new seeds, partners and layouts."""
-    return crossed(results.regret(method, kind, "by_layout"))
+def loss_table(results: Results) -> Table:
+    """Where the agent's return is lost, by how much less is lost by those who know more."""
+    kinds = [*reversed(KINDS)]
+    lost = {method: [results.regret(method, kind, "lost") for kind in kinds] for method in KNOWING_MORE}
+    rows = []
+    for n, kind in enumerate(kinds):
+        predicted, inferred, told = (of[n] for of in lost.values())
+        parts = [crossed(of) for of in (predicted - inferred, inferred - told, told)]
+        rows.append([kind, *(cell for part in parts for cell in (f"{part.mean:.4f}", interval(part)))])
+    where = ["by its predictor", "by what cannot be known so soon", "by acting, told the kind"]
+    columns = ["partner", *(column for of in where for column in (of, "95% interval"))]
+    return Table("Where the behaviour-conditioned agent loses its return against the best response", columns, rows)
 
 
-def _regret_row(results: Results, method: str, kind: str) -> list[str]:
-    """Where there is one, the return is that of the other tables, over many more layouts."""
-    estimate, longer = regret_estimate(results, method, kind), results.regret(method, kind, "length").mean()
-    measured = (method, results.config.seeds[0], results.mode) in results.cells
-    exact = results.regret(method, kind, "best_total").mean() - estimate.mean
-    ours = results.by_seed(method, results.mode, kind, "total").mean() if measured else exact
-    best = ours + estimate.mean
-    paper = PAPER_ROWS.get((method, kind))
-    theirs, closed = ("", "") if paper is None else (f"{paper[1]:.3f}", f"{(ours - paper[1]) / (best - paper[1]):.0%}")
-    returns = [theirs, f"{ours:.4f}", f"{best:.4f}", f"{estimate.mean:.4f}", interval(estimate)]
-    return [NAMES[method], kind, *returns, f"{longer:.2f}", closed]
-
-
-def _responding_row(results: Results, kind: str) -> list[str]:
-    """Of one that needs no training: there are partners and layouts, but no seeds."""
-    regrets = only(kind, results.responding)
-    estimate = crossed(np.array([regret.by_layout for regret in regrets]))
-    best, longer = (np.mean([getattr(regret, what) for regret in regrets]) for what in ("best_total", "length"))
-    returns = ["", f"{best - estimate.mean:.4f}", f"{best:.4f}", f"{estimate.mean:.4f}", interval(estimate)]
-    return [RESPONDING, kind, *returns, f"{longer:.2f}", ""]
+KNOWING_MORE = ("behaviour_conditioned", "exact_posterior", "true_label")
+"""The same policy with a better and better idea of whom it plays with."""
 
 
 def bounds_table(results: Results) -> Table:
     """What the game allows."""
     assert results.bounds is not None
     walker = results.bounds.with_a_random_walker
-    what: dict[str, tuple[Any, str]] = {
-        "steps that two players need at least": (results.bounds.together, ".2f"),
-        "return of the best response to a random walker": (walker.total, ".4f"),
-        "steps it takes": (walker.length, ".2f"),
-        "episodes it finishes": (walker.finished, ".2%"),
+    what: dict[str, tuple[Any, str, str]] = {
+        "steps that two players need at least": (results.bounds.together, ".2f", "12.9"),
+        "return of the best response to a random walker": (walker.total, ".4f", "-0.012 (by one agent alone)"),
+        "steps it takes": (walker.length, ".2f", "26.2 (by one agent alone)"),
+        "episodes it finishes": (walker.finished, ".2%", ""),
     }
-    estimates = {name: (over_seeds(np.asarray(values)), how) for name, (values, how) in what.items()}
-    rows = [[name, number(of.mean, how), interval(of, how)] for name, (of, how) in estimates.items()]
+    rows = []
+    for name, (values, how, paper) in what.items():
+        of = over_seeds(np.asarray(values))
+        rows.append([name, number(of.mean, how), interval(of, how), paper if is_the_papers(results) else ""])
     layouts = len(walker.total)
     title = f"The bounds of the game, exactly, on average over {layouts:,} layouts and all starts on each"
-    return Table(title, ["", "mean", "95% interval"], rows)
+    return Table(title, ["", "mean", "95% interval", "paper"], rows)
 
 
 def inference_table(results: Results) -> Table:
     """The predictor beside the exact posterior, in the same games."""
+    compared = [step for step in COMPARED_STEPS if step < results.config.world.game.max_steps]
     rows = []
     for kind in (*KINDS, None):
         for source in SOURCES:
             opinion = results.opinion(source, kind)
             accuracy = by_step(opinion, "correct")
-            shown = [number(accuracy[step - 1], ".1%") for step in COMPARED_STEPS if step <= len(accuracy)]
             known = steps_until_known(accuracy)
-            loss = np.sum(opinion.log_loss) / np.sum(opinion.counted)
+            losses = [
+                f"{np.sum(getattr(opinion, what)) / np.sum(opinion.counted):.3f}" for what in ("log_loss", "brier")
+            ]
             error = f"{calibration(opinion).error:.3f}" if kind is None else ""
-            rows.append([kind or "all", SOURCE_NAMES[source], *shown, str(known or "–"), f"{loss:.3f}", error])
-    steps = (f"accuracy at step {step}" for step in COMPARED_STEPS if step <= results.config.world.game.max_steps)
-    columns = ["partner", "who says it", *steps, "right in 90% from step", "log loss", "calibration error"]
+            shown = (f"{accuracy[step]:.1%}" for step in compared)
+            rows.append(
+                [kind or "all", SOURCE_NAMES[source], *shown, str("–" if known is None else known), *losses, error]
+            )
+    seen = (f"right after {step} step{'s' if step > 1 else ''}" for step in compared)
+    columns = ["partner", "who says it", *seen, "right in 90% after", "log loss", "Brier score", "calibration error"]
     title = (
         "Who the partner is: the predictor, and the exact posterior of somebody who knows all reference partners and"
-        " watches the same games; the agent samples its actions"
+        " watches the same games; an episode that is over keeps its last belief"
     )
     return Table(title, columns, rows, left=(1,))
 
@@ -221,23 +281,20 @@ def belief_table(results: Results) -> Table:
     """How soon the predictor knows whom it plays with."""
     opinions = [results.opinion("predictor", kind) for kind in KINDS]
     accuracy, brier = ([by_step(opinion, what) for opinion in opinions] for what in ("correct", "brier"))
-    steps = [step for step in SHOWN_STEPS if step <= results.config.world.game.max_steps]
-    at = lambda curves, step, how: [number(curve[step - 1], how) for curve in curves]
-    rows = [[f"{step}", *at(accuracy, step, ".1%"), *at(brier, step, ".3f")] for step in steps]
-    columns = ["step", *(f"accuracy, {kind}" for kind in KINDS), *(f"Brier, {kind}" for kind in KINDS)]
-    title = (
-        "The predictor with reference partners, by step of the episode, over the episodes that last so long; the agent"
-        " samples its actions"
-    )
-    return Table(title, columns, rows)
+    certain = calibration_by_step(results.opinion("predictor"))
+    steps = [step for step in SHOWN_STEPS if step < results.config.world.game.max_steps]
+    at = lambda curves, step, how: [f"{curve[step]:{how}}" for curve in curves]
+    rows = [
+        [f"{step}", *at(accuracy, step, ".1%"), *at(brier, step, ".3f"), f"{certain[step].error:.3f}"] for step in steps
+    ]
+    columns = ["after step", *(f"accuracy, {kind}" for kind in KINDS), *(f"Brier, {kind}" for kind in KINDS)]
+    title = "The predictor with reference partners, by steps since the meeting"
+    return Table(title, [*columns, "calibration error"], rows)
 
 
 def by_step(opinion: Opinion, what: str) -> np.ndarray:
-    """A mean by step, as long as enough episodes last."""
-    counted = np.asarray(opinion.counted)
-    with np.errstate(invalid="ignore"):
-        means = np.asarray(getattr(opinion, what)) / counted
-    return np.where(counted >= FEWEST_LASTING * counted[0], means, np.nan)
+    """A mean by the number of steps seen."""
+    return np.asarray(getattr(opinion, what)) / np.asarray(opinion.counted)
 
 
 def exchange_table(results: Results) -> Table:
@@ -251,8 +308,8 @@ def exchange_table(results: Results) -> Table:
     ]
     after = results.config.measures.exchange_after
     title = (
-        f"Another partner takes over after {after} steps: return, the main agent {ACTING[results.mode]}; where both are"
-        " the same, nothing is exchanged"
+        f"Another partner takes over after {after} steps: return over all episodes, also those that are over by then,"
+        f" the main agent {ACTING[results.mode]}; where both are the same, nothing is exchanged"
     )
     return Table(title, ["partners", *(EXCHANGE_NAMES[name] for name in names)], rows)
 
