@@ -15,6 +15,8 @@ from coadapt.games.game import MAIN, PARTNER, Game
 from coadapt.players import Player
 
 Players = tuple[Player, Player]  # in the order of the seats: the main agent, the partner
+Greedy = bool | Flag
+"""Whether the main agent takes its likeliest action, or draws one. Both ways may be gone in one program."""
 
 
 class Meeting(NamedTuple):
@@ -55,7 +57,7 @@ def _begin(key: Key, game: Game, players: Players) -> tuple[Any, tuple[Any, Any]
     return game.reset(for_game), (main.start(for_main), partner.start(for_partner))
 
 
-def advance(meeting: Meeting, game: Game, players: Players, greedy: bool = False) -> tuple[Meeting, Moment]:
+def advance(meeting: Meeting, game: Game, players: Players, greedy: Greedy = False) -> tuple[Meeting, Moment]:
     """One step of both; when it ends the episode, the meeting goes on with a new one.
 
     `greedy` makes the main agent take its likeliest action. Partners always sample: a greedy novice would do one thing
@@ -68,10 +70,8 @@ def advance(meeting: Meeting, game: Game, players: Players, greedy: bool = False
         for player, observation, memory in zip(players, observations, meeting.memories, strict=True)
     )
     chance = jax.random.uniform(for_actions, (2,))
-    actions = (
-        jnp.argmax(main.logits) if greedy else choose(chance[MAIN], main.logits),
-        choose(chance[PARTNER], partner.logits),
-    )
+    likeliest, drawn = jnp.argmax(main.logits), choose(chance[MAIN], main.logits)
+    actions = jnp.where(greedy, likeliest, drawn), choose(chance[PARTNER], partner.logits)
     state, outcome = game.step(meeting.state, actions)
     moment = Moment(
         observations=observations,
@@ -104,7 +104,7 @@ def play_with_each(
     as_player: Callable[[Any], Player],
     told: Any,
     steps: int,
-    greedy: bool = False,
+    greedy: Greedy = False,
 ) -> Moment:
     """Games of the main agent with each of some partners: moments by game and time, those with one partner together.
 
@@ -122,6 +122,6 @@ def play_with_each(
     return jax.tree.map(lambda leaf: leaf.reshape(keys.size, *leaf.shape[2:]), moments)
 
 
-def play(meeting: Meeting, game: Game, players: Players, steps: int, greedy: bool = False) -> tuple[Meeting, Moment]:
+def play(meeting: Meeting, game: Game, players: Players, steps: int, greedy: Greedy = False) -> tuple[Meeting, Moment]:
     """`steps` steps, over as many episodes as they take; the moments are stacked in time."""
     return jax.lax.scan(lambda m, _: advance(m, game, players, greedy), meeting, length=steps)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Float, Key
-from coadapt.encounters import Moment, play_with_each
+from coadapt.encounters import Greedy, Moment, play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
 from coadapt.players import Player
@@ -20,7 +20,7 @@ class StepScores(NamedTuple):
     prediction_error: Float[Array, "steps"]  # squared distance of the belief to the true label; NaN where there is none
 
 
-def play_episodes(key: Key, game: Game, partners: Partners, player: Player, greedy: bool = False) -> Moment:
+def play_episodes(key: Key, game: Game, partners: Partners, player: Player, greedy: Greedy = False) -> Moment:
     """An episode of the player with each partner: moments by partner and time.
 
     There are `game.max_steps` moments for each; `first_episode` tells which of them count when episodes end early.
@@ -29,7 +29,7 @@ def play_episodes(key: Key, game: Game, partners: Partners, player: Player, gree
 
 
 def play_told_episodes(
-    key: Key, game: Game, partners: Partners, as_player: Callable[[Any], Player], told: Any, greedy: bool = False
+    key: Key, game: Game, partners: Partners, as_player: Callable[[Any], Player], told: Any, greedy: Greedy = False
 ) -> Moment:
     """The same with a player that is told something in each episode, as a control is told the truth.
 

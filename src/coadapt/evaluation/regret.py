@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Key, Scalar
-from coadapt.encounters import meet, play
+from coadapt.encounters import Greedy, meet, play
 from coadapt.evaluation.episodes import EpisodeScores, episode_scores
 from coadapt.games.salesman import Salesman, SalesmanState
 from coadapt.games.salesman_layouts import Layout, StartsAt, layout_of, place, start_on
@@ -41,7 +41,7 @@ def over_all_starts(game: Salesman, layout: Layout, table: Table) -> Scalar:
 
 
 def from_starts(
-    key: Key, game: Salesman, starts: SalesmanState, player: Player, partner: Any, greedy: bool = False
+    key: Key, game: Salesman, starts: SalesmanState, player: Player, partner: Any, greedy: Greedy = False
 ) -> EpisodeScores:
     """An episode from each start."""
     players = player, partner

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
-from coadapt.encounters import Meeting, Moment, Players, advance, meet
+from coadapt.encounters import Greedy, Meeting, Moment, Players, advance, meet
 from coadapt.games.game import Game
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.players import Player
@@ -56,7 +56,7 @@ def play_with_all(
     as_player: Callable[[Any], Player],
     told: Any,
     episodes: int,
-    greedy: bool = False,
+    greedy: Greedy = False,
     note: Note = nothing,
 ) -> tuple[Means, Notes]:
     """Episodes with each partner: means, and what was noted at each step.
@@ -102,7 +102,7 @@ def play_in_a_row(
     game: Game,
     players: Players,
     episodes: Count | int,
-    greedy: bool = False,
+    greedy: Greedy = False,
     note: Callable[[Moment], Any] = lambda moment: None,
 ) -> tuple[Sums, Notes]:
     """Episodes of two players one after the other: sums over all of them, and of what was noted at each step."""
@@ -155,7 +155,12 @@ def pooled(parts: Means, episodes: Sequence[int]) -> Means:
 
 
 def mean_returns(
-    key: Key, game: Game, partners: Partners, as_player: Callable[[Vector], Player], episodes: int, greedy: bool = False
+    key: Key,
+    game: Game,
+    partners: Partners,
+    as_player: Callable[[Vector], Player],
+    episodes: int,
+    greedy: Greedy = False,
 ) -> Float[Array, "partners"]:
     """The return of an episode with each partner, averaged over so many: the shortest way from an agent to a number.
 
