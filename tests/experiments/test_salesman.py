@@ -16,7 +16,7 @@ from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, FAST, PAPER, shipped
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
-from coadapt.experiments.salesman.seats import LABEL_SOURCES, seats_of
+from coadapt.experiments.salesman.seats import LABEL_SOURCES, seats_of, told_by_sources, told_labels
 from coadapt.experiments.salesman.trial import try_out
 from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.experiments.stages import key_for
@@ -27,8 +27,17 @@ from tests.experiments.small_salesman import SMALL
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    made, _ = carry_out(EXPERIMENT, SMALL, tmp_path_factory.mktemp("salesman") / "run")
+def experiment():
+    """Its stages are traced once, however often they are carried out."""
+    traced = [
+        replace(stage, begin=jax.jit(stage.begin), go_on=jax.jit(stage.go_on)) for stage in EXPERIMENT.stages(SMALL)
+    ]
+    return replace(EXPERIMENT, stages=lambda config: traced)
+
+
+@pytest.fixture(scope="module")
+def run(experiment, tmp_path_factory):
+    made, _ = carry_out(experiment, SMALL, tmp_path_factory.mktemp("salesman") / "run")
     return made
 
 
@@ -99,7 +108,9 @@ def test_in_execution_nobody_but_the_controls_is_told_anything():
         "lstm": RelationalLSTM(jax.random.key(3), sizes, 4, 4),
         "lstm_matched": RelationalLSTM(jax.random.key(4), sizes, 4, 4),
     }
-    seats = seats_of(jax.random.key(5), SMALL, made.__getitem__, labels)
+    seats = seats_of(SMALL, made.__getitem__, labels)
+    told = told_by_sources(jax.random.key(5), labels)
+    seats |= {source: told_labels(made["policy"], rows) for source, rows in told.items()}
     observation = world.game.observe(world.game.reset(jax.random.key(6)), 0)
     for method, seat in seats.items():
         players = [seat.as_player(row) for row in seat.told]
@@ -149,7 +160,7 @@ class Killed(Exception):
     """As sudden as a kill: nothing is stored on the way out."""
 
 
-def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(run, tmp_path, monkeypatch):
+def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(experiment, run, tmp_path, monkeypatch):
     chance = random.Random(4)
     record = Worker._record
     victims: set[str] = set()
@@ -164,11 +175,11 @@ def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(run, tmp_path, 
     deaths = 0
     while True:
         try:
-            again, _ = carry_out(EXPERIMENT, SMALL, tmp_path / "run", Manner(checkpoint_every=0))
+            again, _ = carry_out(experiment, SMALL, tmp_path / "run", Manner(checkpoint_every=0))
             break
         except Killed:
             deaths += 1
-    assert deaths == len(EXPERIMENT.stages(SMALL)) == 21
+    assert deaths == len(experiment.stages(SMALL)) == 20
     for file in ("results/summary.json", "results/table.md", "results/agents/behaviour-conditioned/3.safetensors"):
         assert (again.folder / file).read_bytes() == (run.folder / file).read_bytes()
     for metrics in (run.folder / "metrics").iterdir():

@@ -3,6 +3,7 @@
 Its predictor stands beside the exact posterior, which watches the same games and knows each of those it may be.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -14,13 +15,13 @@ from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.relational import ready
 from coadapt.agents.restarting import Restarting
 from coadapt.arrays import Count, Vector
-from coadapt.encounters import Moment
+from coadapt.encounters import Greedy, Moment
 from coadapt.evaluation.adaptation import Opinion, opinion
 from coadapt.evaluation.returns import Means, Notes, nothing, play_with_all
 from coadapt.experiments.salesman.clones import stage_name
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.scores import labels_by_game, own_opinion
-from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Source, agents_of, display_of, posterior_of
+from coadapt.experiments.salesman.seats import THIS_RUN, Source, agents_of, display_of, in_each_mode, posterior_of
 from coadapt.experiments.salesman.training import acting_on, told_by
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
@@ -43,15 +44,11 @@ def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) 
         play = lambda greedy: play_with_all(
             key, config.world.game, partners, lambda _: watched, labels, config.batch, greedy, _both_opinions
         )[1]
-        said: dict[str, Notes] = {}
-        for mode, greedy in MODES.items():
-            noted = play(greedy)
-            said |= {f"{who}_{mode}": Notes(noted.lasting[who], noted.kept[who]) for who in SOURCES}
+        said = in_each_mode(play)
         right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
-        return said, {name: right(notes.lasting) for name, notes in said.items()}
+        return said, {who: right(said["argmax"].lasting[who]) for who in SOURCES}
 
-    shown = tuple(f"{who}_argmax" for who in SOURCES)
-    return _stage("adaptation", config, seed, source, measure, {}, shown)
+    return _stage("adaptation", config, seed, source, measure, {}, SOURCES)
 
 
 def _both_opinions(moment: Moment, label: Vector) -> dict[str, Opinion]:
@@ -77,7 +74,7 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
     """
     game, after = config.world.game, config.measures.exchange_after
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, AfterExchange], Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, dict[str, AfterExchange]], Info]:
         networks, partners = source.networks(inputs, seed), source.partners(config, inputs)
         belief, policy = ready(networks("predictor")), networks("policy")
         always = lambda agent: lambda told: agent
@@ -91,15 +88,14 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
         told = jnp.where(jnp.arange(game.max_steps)[:, None] < after, before[:, None], since[:, None])
         key = jax.random.fold_in(key_for(seed, "exchange"), part)
 
-        def play(name: str, greedy: bool) -> AfterExchange:
+        def play(name: str, greedy: Greedy) -> AfterExchange:
             note = own_opinion if name in (UNANNOUNCED, ANNOUNCED) else nothing
             return AfterExchange(*play_with_all(key, game, pairs, agents[name], told, config.batch, greedy, note))
 
-        found = {f"{name}_{mode}": play(name, greedy) for name in agents for mode, greedy in MODES.items()}
-        return found, {name: jnp.mean(of.episodes.total)[None] for name, of in found.items()}
+        found = {name: in_each_mode(partial(play, name)) for name in agents}
+        return found, {name: jnp.mean(of["argmax"].episodes.total)[None] for name, of in found.items()}
 
-    shown = (f"{UNANNOUNCED}_argmax", f"{ANNOUNCED}_argmax")
-    return _stage("exchange", config, seed, source, measure, {"after": after}, shown)
+    return _stage("exchange", config, seed, source, measure, {"after": after}, (UNANNOUNCED, ANNOUNCED))
 
 
 def exchanges(populations: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ its predictor.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,17 +17,18 @@ import numpy as np
 
 from coadapt.agents.best_response import RespondsToLikeliest
 from coadapt.arrays import Array, Count, Float, Key, Scalar
+from coadapt.encounters import Greedy
 from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
 from coadapt.experiments.salesman.clones import stage_name
 from coadapt.experiments.salesman.config import LAYOUTS_AT_ONCE, SalesmanConfig
 from coadapt.experiments.salesman.seats import (
-    MODES,
     THIS_RUN,
     Seat,
     Source,
-    agents_of,
     display_of,
+    in_each_mode,
     posterior_of,
+    seats_of,
     taken_by,
     told_labels,
 )
@@ -105,29 +107,27 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
 def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage that lets the agents of one seed play from all starts, with every reference partner, in either mode."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Played], Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, dict[str, Played]], Info]:
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         layouts = part * LAYOUTS_AT_ONCE + jnp.arange(LAYOUTS_AT_ONCE)
         starts = jax.vmap(lambda layout: _starts(config, layout))(layouts)
         key = jax.random.fold_in(key_for(seed, "regret"), part)
-        found = {
-            f"{method}_{mode}": _with_each(key, config, starts, partners, seat, greedy)
-            for method, seat in _regretting(config, networks, partners).items()
-            for mode, greedy in MODES.items()
-        }
-        return found, {name: jnp.mean(played.total)[None] for name, played in found.items()}
+        play = lambda seat, greedy: _with_each(key, config, starts, partners, seat, greedy)
+        seats = _regretting(config, networks, partners)
+        found = {method: in_each_mode(partial(play, seat)) for method, seat in seats.items()}
+        return found, {method: jnp.mean(of["argmax"].total)[None] for method, of in found.items()}
 
     needs = source.needs(config.references, seed, config.trainings)
     name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
     settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods}
-    display = display_of(seed, *(f"{method}_argmax" for method in config.methods[:2]))
+    display = display_of(seed, *config.methods[:2])
     return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
 
 
 def _regretting(config: SalesmanConfig, networks: Callable[[str], Any], partners: Partners) -> dict[str, Seat]:
     """Whose regret is measured: all methods', and the policy's when it knows more than it could."""
     labels = partners.labels
-    seats = {method: taken_by(agent, labels) for method, agent in agents_of(config, networks).items()}
+    seats = seats_of(config, networks, labels)
     if "behaviour_conditioned" in seats:
         policy = networks("policy")
         seats["true_label"] = told_labels(policy, labels)
@@ -142,7 +142,7 @@ def _starts(config: SalesmanConfig, layout: Count) -> SalesmanState:
 
 
 def _with_each(
-    key: Key, config: SalesmanConfig, starts: SalesmanState, partners: Partners, seat: Seat, greedy: bool
+    key: Key, config: SalesmanConfig, starts: SalesmanState, partners: Partners, seat: Seat, greedy: Greedy
 ) -> Played:
     """An episode from each start with every partner; the seat is told something for each of them."""
     flat = jax.tree.map(lambda leaf, step=starts.step: leaf.reshape(-1, *leaf.shape[step.ndim :]), starts)

@@ -19,7 +19,7 @@ from coadapt.experiments.salesman.drawings import figures
 from coadapt.experiments.salesman.report import headline, model_card, summary
 from coadapt.experiments.salesman.results import Results, gather
 from coadapt.experiments.salesman.scores import crossplay_of, evaluation_of, rehearsal_of, self_play_of
-from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Source
+from coadapt.experiments.salesman.seats import THIS_RUN, Source
 from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
@@ -57,8 +57,8 @@ def measurements_of(
     config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN
 ) -> list[Stage]:
     """All that is measured of one seed's agents with reference partners, and with the partners of these clones."""
-    made = [evaluation_of(mode, config, seed, source) for mode in MODES]
-    made += [regret_of(config, seed, source), crossplay_of(config, seed, clones, source)]
+    made = [evaluation_of(config, seed, source), regret_of(config, seed, source)]
+    made.append(crossplay_of(config, seed, clones, source))
     if "behaviour_conditioned" in config.methods:
         made += [adaptation_of(config, seed, source), exchange_of(config, seed, source)]
     return made

@@ -1,17 +1,17 @@
 """What the stages of the salesman's experiment came to, as plain numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, added_up
-from coadapt.experiments.salesman.adaptation import exchanges
+from coadapt.experiments.salesman.adaptation import SOURCES, exchanges
 from coadapt.experiments.salesman.ceilings import Bounds, Regret, by_layout, regrets_of
 from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name
 from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.scores import EVALUATIONS, Cell, cells_of
+from coadapt.experiments.salesman.scores import Cell, cells_of
 from coadapt.experiments.salesman.seats import MODES
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs
@@ -123,39 +123,30 @@ def gather(
     usually all there are.
     """
     rehearsal = {
-        (*way.rsplit("_", 1), seed): cells_of(scores.episodes)
-        for seed, found in _by_seed(config, outcomes, "rehearsal")
-        for way, scores in found.items()
+        (feed, mode, seed): cells_of(scores.episodes)
+        for (feed, seed, mode), scores in _ways(config, outcomes, "rehearsal")
     }
     ceilings = outcomes.get("ceilings")
     return Results(
         config=config,
         mode=mode or best_mode(rehearsal, config.feed),
-        cells=_evaluated(config, outcomes),
+        cells={way: cells_of(means) for way, means in _ways(config, outcomes, "evaluation")},
         opinions={
-            _method_and_mode(way, seed): added_up(noted.kept)
+            (source, seed, mode): added_up(notes.kept[source])
             for seed, found in _by_seed(config, outcomes, "adaptation")
-            for way, noted in found.items()
+            for mode, notes in found.items()
+            for source in SOURCES
         },
         exchanges={
-            _method_and_mode(way, seed): Exchange(
-                cells_of(of.episodes), added_up(of.beliefs.kept) if of.beliefs.kept else None
-            )
-            for seed, found in _by_seed(config, outcomes, "exchange")
-            for way, of in found.items()
+            way: Exchange(cells_of(of.episodes), added_up(of.beliefs.kept) if of.beliefs.kept else None)
+            for way, of in _ways(config, outcomes, "exchange")
         },
-        crossplay={
-            _method_and_mode(way, seed): cells_of(of)
-            for seed, found in _by_seed(config, outcomes, "crossplay")
-            for way, of in found.items()
-        },
+        crossplay={way: cells_of(means) for way, means in _ways(config, outcomes, "crossplay")},
         met_in_crossplay=partner_ids(config.all_clones if met is None else met),
         bounds=outcomes.get("bounds"),
         regrets={
-            _method_and_mode(way, seed): regrets_of(ceilings.best, by_layout(played))
-            for seed, found in _by_seed(config, outcomes, "regret")
-            for way, played in found.items()
-            if ceilings
+            way: regrets_of(outcomes["ceilings"].best, by_layout(played))
+            for way, played in _ways(config, outcomes, "regret")
         },
         responding=regrets_of(ceilings.best, ceilings.responding) if ceilings else (),
         partners=[partner for clone in config.all_clones for partner in _partners_of(config, outcomes, clone)],
@@ -174,9 +165,12 @@ def _by_seed(config: SalesmanConfig, outcomes: Inputs, stage: str) -> list[tuple
     return [(seed, outcomes[name]) for seed in config.seeds if (name := stage_name(stage, seed)) in outcomes]
 
 
-def _method_and_mode(way: str, seed: int) -> Way:
-    method, mode = way.rsplit("_", 1)
-    return method, seed, mode
+def _ways(config: SalesmanConfig, outcomes: Inputs, stage: str) -> Iterator[tuple[Way, Any]]:
+    """What a stage came to, by who played, of which seed, and how."""
+    for seed, found in _by_seed(config, outcomes, stage):
+        for who, by_mode in found.items():
+            for mode, of in by_mode.items():
+                yield (who, seed, mode), of
 
 
 def _trained(config: SalesmanConfig) -> list[tuple[str, int, str]]:
@@ -184,16 +178,6 @@ def _trained(config: SalesmanConfig) -> list[tuple[str, int, str]]:
     clones = [("clones", clone) for clone in config.all_clones]
     trainings = [(training, seed) for seed in config.seeds for training in config.trainings]
     return [(training, seed, stage_name(training, seed)) for training, seed in (*clones, *trainings)]
-
-
-def _evaluated(config: SalesmanConfig, outcomes: Inputs) -> dict[Way, list[Cell]]:
-    """What every method came to with each reference partner."""
-    return {
-        (method, seed, mode): cells_of(means)
-        for mode in MODES
-        for seed, found in _by_seed(config, outcomes, EVALUATIONS[mode])
-        for method, means in found.items()
-    }
 
 
 def _partners_of(config: SalesmanConfig, outcomes: Inputs, seed: int) -> list[Partner]:
@@ -210,7 +194,7 @@ def _partners_of(config: SalesmanConfig, outcomes: Inputs, seed: int) -> list[Pa
 
 def _accuracies(config: SalesmanConfig, outcomes: Inputs, seed: int) -> tuple[float, float]:
     """The predictor's accuracy over all steps: at the end of its training, and in execution with the same partners."""
-    beliefs = outcomes[stage_name("rehearsal", seed)][f"{config.feed}_sample"].beliefs.lasting
+    beliefs = outcomes[stage_name("rehearsal", seed)][config.feed]["sample"].beliefs.lasting
     correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (beliefs.correct, beliefs.counted))
     return float(outcomes[stage_name("predictor", seed)].infos["accuracy"][-1, 0]), correct / counted
 

@@ -1,19 +1,32 @@
 """What the salesman's agents achieve with partners of each kind: those they trained with, and those they never met."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import FEEDS
+from coadapt.agents.relational import ready
 from coadapt.arrays import Count, Key, Vector
-from coadapt.encounters import Moment
+from coadapt.encounters import Greedy, Moment
 from coadapt.evaluation.adaptation import Opinion, opinion
 from coadapt.evaluation.returns import Means, Notes, play_with_all, pooled, side_by_side
 from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
-from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Seat, Source, agents_of, display_of, seats_of, taken_by
+from coadapt.experiments.salesman.seats import (
+    THIS_RUN,
+    Seat,
+    Source,
+    display_of,
+    for_each,
+    in_each_mode,
+    seats_of,
+    taken_by,
+    told_by_sources,
+    told_labels,
+)
 from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
@@ -22,7 +35,7 @@ from coadapt.games.salesman import Salesman
 from coadapt.partners.population import Partners, label_by_game
 
 
-def means_of(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes: int, greedy: bool) -> Means:
+def means_of(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes: int, greedy: Greedy) -> Means:
     """Episodes of whoever sits in the seat with each partner."""
     return play_with_all(key, game, partners, seat.as_player, seat.told, episodes, greedy)[0]
 
@@ -32,38 +45,42 @@ def labels_by_game(config: SalesmanConfig, partners: Partners) -> Any:
     return label_by_game(side_by_side(config.batch) * len(partners.ids), partners)
 
 
-EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
-
-
-def evaluation_of(mode: str, config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
+def evaluation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage that lets all methods of one seed, and the controls, play with the reference partners."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Means], Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
         for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "evaluation"), part))
-        partners = source.partners(config, inputs)
-        seats = seats_of(for_labels, config, source.networks(inputs, seed), labels_by_game(config, partners))
-        play = lambda seat: means_of(for_play, config.world.game, partners, seat, config.batch, MODES[mode])
-        return _with_returns({method: play(seat) for method, seat in seats.items()})
+        partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
+        labels = labels_by_game(config, partners)
+        play = lambda seat: in_each_mode(
+            lambda greedy: means_of(for_play, config.world.game, partners, seat, config.batch, greedy)
+        )
+        found = {method: play(seat) for method, seat in seats_of(config, networks, labels).items()}
+        if "behaviour_conditioned" in config.methods:
+            policy = ready(networks("policy"))
+            found |= for_each(lambda told: play(told_labels(policy, told)), told_by_sources(for_labels, labels))
+        return found, _returns(found)
 
-    settings = _settings(config, seed) | {"methods": config.methods, "references": config.references, "mode": mode}
-    name, needs = stage_name(EVALUATIONS[mode], seed), source.needs(config.references, seed, config.trainings)
-    display = display_of(seed, "behaviour_conditioned", "lstm")
+    settings = _settings(config, seed) | {"methods": config.methods, "references": config.references}
+    name, needs = stage_name("evaluation", seed), source.needs(config.references, seed, config.trainings)
+    display = display_of(seed, "behaviour_conditioned_argmax", "lstm_argmax")
     return measuring_stage(name, __name__, settings, measure, _parts(config), needs, **display)
+
+
+ByMode = dict[str, dict[str, Any]]
+"""What was measured, by who played and by mode."""
 
 
 def crossplay_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN) -> Stage:
     """The stage that lets all methods of one seed play with every partner of these clones, in either mode."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Means], Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
         for_play = jax.random.fold_in(key_for(seed, "crossplay"), part)
         partners = source.partners_of(clones, inputs)
-        agents, labels = agents_of(config, source.networks(inputs, seed)), labels_by_game(config, partners)
-        play = lambda agent, greedy: means_of(
-            for_play, config.world.game, partners, taken_by(agent, labels), config.batch, greedy
-        )
-        return _with_returns(
-            {f"{method}_{mode}": play(agent, MODES[mode]) for method, agent in agents.items() for mode in MODES}
-        )
+        seats = seats_of(config, source.networks(inputs, seed), labels_by_game(config, partners))
+        play = lambda seat, greedy: means_of(for_play, config.world.game, partners, seat, config.batch, greedy)
+        found = {method: in_each_mode(partial(play, seat)) for method, seat in seats.items()}
+        return found, _returns(found)
 
     episodes = config.measures.episodes
     settings = _settings(config, seed) | {"methods": config.methods, "clones": clones, "episodes": episodes}
@@ -86,7 +103,7 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     """
     population = config.population_of(seed)
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Rehearsed], Info]:
+    def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
         for_play = jax.random.fold_in(key_for(seed, "rehearsal"), part)
         partners, networks = THIS_RUN.partners_of(population, inputs), THIS_RUN.networks(inputs, seed)
         agents = {feed: told_by(networks("predictor"), networks("policy"), feed) for feed in FEEDS}
@@ -96,8 +113,9 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
                 for_play, config.world.game, partners, lambda _: agent, labels, config.batch, greedy, own_opinion
             )
         )
-        rehearsed = {f"{feed}_{mode}": play(agents[feed], MODES[mode]) for feed in agents for mode in MODES}
-        return rehearsed, _returns({way: of.episodes for way, of in rehearsed.items()})
+        rehearsed = {feed: in_each_mode(partial(play, agent)) for feed, agent in agents.items()}
+        episodes = {feed: {mode: of.episodes for mode, of in found.items()} for feed, found in rehearsed.items()}
+        return rehearsed, _returns(episodes)
 
     needs = THIS_RUN.needs(population, seed, ("policy", "predictor"))
     settings = _settings(config, seed) | {"episodes": config.rehearsal_episodes}
@@ -110,13 +128,9 @@ def own_opinion(moment: Moment, label: Vector) -> Opinion:
     return opinion(moment.infos[MAIN]["belief"], label)
 
 
-def _with_returns(means: dict[str, Means]) -> tuple[dict[str, Means], Info]:
-    """And what to show of them while it goes on."""
-    return means, _returns(means)
-
-
-def _returns(means: dict[str, Means]) -> Info:
-    return {name: jnp.mean(of.total)[None] for name, of in means.items()}
+def _returns(means: ByMode) -> Info:
+    """What to show of them while it goes on."""
+    return {f"{who}_{mode}": jnp.mean(of.total)[None] for who, found in means.items() for mode, of in found.items()}
 
 
 def self_play_of(config: SalesmanConfig, seed: int) -> Stage:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from coadapt.agents.posterior import PartnerPosterior
 from coadapt.agents.relational import ready
 from coadapt.arrays import Array, Float, Key
+from coadapt.encounters import Greedy
 from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import networks_of, partners_from, stage_name, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
@@ -55,20 +56,29 @@ def agents_of(config: SalesmanConfig, networks: Callable[[str], Any]) -> dict[st
 
 
 def seats_of(
-    key: Key, config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "games label"]
+    config: SalesmanConfig, networks: Callable[[str], Any], labels: Float[Array, "games label"]
 ) -> dict[str, Seat]:
-    """All methods of one seed, and its policy with other labels than those it predicts."""
-    seats = {method: taken_by(agent, labels) for method, agent in agents_of(config, networks).items()}
-    if "behaviour_conditioned" in config.methods:
-        always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
-        told = {
-            "true_label": labels,
-            "shuffled_label": jax.random.permutation(key, labels),
-            "always_skilled": always("skilled"),
-            "always_novice": always("novice"),
-        }
-        seats |= {source: told_labels(networks("policy"), rows) for source, rows in told.items()}
-    return seats
+    """All methods of one seed."""
+    return {method: taken_by(agent, labels) for method, agent in agents_of(config, networks).items()}
+
+
+def told_by_sources(key: Key, labels: Float[Array, "games label"]) -> dict[str, Float[Array, "games label"]]:
+    """What else than its belief a policy can be told, given the truth."""
+    always = lambda kind: jnp.tile(jax.nn.one_hot(KINDS.index(kind), len(KINDS)), (len(labels), 1))
+    rows = labels, jax.random.permutation(key, labels), always("skilled"), always("novice")
+    return dict(zip(LABEL_SOURCES, rows, strict=True))
+
+
+def in_each_mode(play: Callable[[Greedy], Any]) -> dict[str, Any]:
+    """What is played in each mode, by one program that is gone through once for each."""
+    return for_each(play, {mode: jnp.bool_(greedy) for mode, greedy in MODES.items()})
+
+
+def for_each(do: Callable[[Any], Any], given: dict[str, Any]) -> dict[str, Any]:
+    """`do` with each of what is given, all of it alike, by one program: it is compiled once, not once for each."""
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *given.values())
+    done = jax.lax.map(do, stacked)
+    return {name: jax.tree.map(lambda leaf, n=n: leaf[n], done) for n, name in enumerate(given)}
 
 
 def posterior_of(config: SalesmanConfig, partners: Partners) -> PartnerPosterior:
