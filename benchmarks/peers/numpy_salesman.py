@@ -1,7 +1,7 @@
 """The travelling-salesman gridworld in vectorised NumPy: many games side by side, for peers that have no JAX.
 
-The rules are those of `coadapt.games.salesman`; a test plays both side by side. Cells are compared as single numbers and
-nothing is done game by game, so that no peer waits for its game longer than it must.
+The rules are those of `coadapt.games.salesman`; a test plays both side by side. Cells are compared as single numbers
+and nothing is done game by game, so that no peer waits for its game longer than it must.
 """
 
 from typing import NamedTuple

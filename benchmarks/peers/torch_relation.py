@@ -4,6 +4,8 @@
 All pairs of all observations of a batch are made at once and go through the perceptron as one matrix.
 """
 
+from itertools import pairwise
+
 import torch
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
@@ -52,5 +54,6 @@ class RelationFeatures(BaseFeaturesExtractor):
 
 def perceptron(sizes: list[int]) -> nn.Sequential:
     """Linear layers, a rectifier after each."""
-    layers = zip(sizes[:-1], sizes[1:], strict=True)
-    return nn.Sequential(*(part for inputs, outputs in layers for part in (nn.Linear(inputs, outputs), nn.ReLU())))
+    return nn.Sequential(
+        *(part for inputs, outputs in pairwise(sizes) for part in (nn.Linear(inputs, outputs), nn.ReLU()))
+    )

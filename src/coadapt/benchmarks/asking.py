@@ -40,7 +40,7 @@ class Process:
         longest_start: float = LONGEST_START,
     ):
         self.name, self.started = name, time.monotonic()
-        self._errors = TemporaryFile()
+        self._errors = TemporaryFile()  # noqa: SIM115 (it is open as long as the process is)
         command = [str(python), answering.__file__, module, *([str(folder)] if folder else [])]
         try:
             self._process = subprocess.Popen(

@@ -16,7 +16,6 @@ import jax.numpy as jnp
 
 from coadapt.agents.relational import RelationSizes
 from coadapt.configs.data import plain, read_config
-from coadapt.encounters import choose
 from coadapt.experiments.salesman.baseline import lstm_clones
 from coadapt.experiments.salesman.clones import clones
 from coadapt.experiments.salesman.world import World
@@ -103,9 +102,8 @@ class Stepping:
         def step(carry, _):
             key, state, total = carry
             key, for_actions, for_reset = jax.random.split(key, 3)
-            chance = jax.random.uniform(for_actions, (2,))
-            anything = jnp.zeros(self.game.num_actions[0])
-            state, outcome = self.game.step(state, (choose(chance[0], anything), choose(chance[1], anything)))
+            main, partner = (jax.random.uniform(for_actions, (2,)) * self.game.num_actions[0]).astype(jnp.int32)
+            state, outcome = self.game.step(state, (main, partner))
             over = outcome.terminated | outcome.truncated
             state = jax.tree.map(lambda new, old: jnp.where(over, new, old), self.game.reset(for_reset), state)
             seen = jax.tree.leaves([self.game.observe(state, seat) for seat in (MAIN, PARTNER)])

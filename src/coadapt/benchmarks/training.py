@@ -58,9 +58,7 @@ def _measured(row: str, taking_part: list[Contender], amounts: Amounts, progress
         return side_by_side(row, taking_part, amounts.repetitions, advance)
 
 
-def _torch(
-    name: str, contenders: Contenders, world: World, training: PPOConfig, lstm_units: int
-) -> list[Contender]:
+def _torch(name: str, contenders: Contenders, world: World, training: PPOConfig, lstm_units: int) -> list[Contender]:
     """The peer at every setting of its threads: the best of them is what we are held against."""
     request = {"training": torch_training(world, training, lstm_units), "iterations": 1}
     return [

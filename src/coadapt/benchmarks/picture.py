@@ -1,0 +1,88 @@
+"""The benchmark as a picture: how many times as fast as others, and how cost grows."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from coadapt.benchmarks import growth
+from coadapt.benchmarks.contenders import MEMORY
+from coadapt.benchmarks.measuring import Entry
+from coadapt.evaluation.figures import as_files
+
+MEASURED, EXTRAPOLATED = "#0072b2", "#56b4e9"
+"""From the palette of Okabe and Ito."""
+
+WORDS = {
+    "stepping": "stepping",
+    "training": "training",
+    "recurrent": "recurrent training",
+    "quality": "time to quality",
+    "decision": "one decision",
+}
+
+
+def picture(entries: Sequence[Entry]) -> dict[str, bytes]:
+    """The contents of a png and of an svg file; nothing if there is nothing to show yet."""
+    compared = [entry for entry in entries if _is_shown(entry)]
+    grown = [
+        entry for entry in entries if entry.row == growth.ROW and entry.quantity == growth.COST.name and entry.value
+    ]
+    if not compared and not grown:
+        return {}
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, max(3.6, 0.34 * len(compared) + 1.4)), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _draw_ratios(left, compared)
+    _draw_growth(right, grown)
+    return as_files(figure, dpi=120)
+
+
+def _is_shown(entry: Entry) -> bool:
+    """How fast something is, beside another; steps and memory are for the table."""
+    return entry.ratio is not None and entry.row in WORDS and entry.quantity != MEMORY.name
+
+
+def _draw_ratios(axis, entries: Sequence[Entry]) -> None:
+    for place, entry in enumerate(entries):
+        assert entry.ratio is not None
+        middle, low, high = entry.ratio
+        colour = EXTRAPOLATED if entry.extrapolated else MEASURED
+        axis.barh(place, middle, color=colour, height=0.65, xerr=[[middle - low], [high - middle]], capsize=2)
+        axis.annotate(f" {middle:.3g}x", (high, place), va="center", fontsize=8)
+    axis.set_yticks(range(len(entries)), [_label(entry) for entry in entries], fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xscale("log")
+    axis.axvline(1, color="#767676", linewidth=1)
+    axis.margins(x=0.2)
+    axis.set_title("How many times as fast as this is coadapt (log)", fontsize=10)
+    _plain(axis)
+
+
+def _label(entry: Entry) -> str:
+    extra = ", extrapolated" if entry.extrapolated else ""
+    what = f": {entry.quantity}" if entry.row in ("quality", "decision") else ""
+    return f"{WORDS[entry.row]}{what}\n{entry.contender}{extra}"
+
+
+def _draw_growth(axis, entries: Sequence[Entry]) -> None:
+    axis_of = lambda entry: entry.settings["axis"]
+    for name, group in groupby(sorted(entries, key=axis_of), key=axis_of):
+        points = sorted((entry.settings["size"], entry.value.median) for entry in group if entry.value)
+        (smallest, cheapest), *_ = points
+        sizes, costs = zip(*((size / smallest, cost / cheapest) for size, cost in points), strict=True)
+        axis.plot(sizes, costs, "o-", label=name, linewidth=1.5, markersize=4)
+    if entries:
+        low, high = axis.get_xlim()
+        axis.plot([1, high], [1, high], "--", color="#767676", linewidth=1, label="linear")
+        axis.set_xlim(low, high)
+        axis.legend(frameon=False, fontsize=8)
+    axis.set_xlabel("size, as a multiple of the smallest")
+    axis.set_title("What an iteration costs, as a multiple", fontsize=10)
+    _plain(axis)
+
+
+def _plain(axis) -> None:
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
