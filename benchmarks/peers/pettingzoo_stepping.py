@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy_salesman import MOVES, NumpySalesman, Rules
 from pettingzoo import ParallelEnv
+
+from numpy_salesman import MOVES, NumpySalesman, Rules
 
 PACKAGES = ("pettingzoo", "gymnasium", "numpy")
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
-from numpy_salesman import NumpySalesman, Rules
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecEnv
+
+from numpy_salesman import NumpySalesman, Rules
 from torch_relation import RelationFeatures
 
 PACKAGES = ("torch", "stable-baselines3", "sb3-contrib", "numpy")

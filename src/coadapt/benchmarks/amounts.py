@@ -61,8 +61,8 @@ QUICK = replace(
     matrix_size=1_024,
     multiplying=1.0,
     quality_seeds=(0,),
-    growth_games=(80, 160),
-    growth_sizes=(7, 11),
-    growth_subgoals=(2, 4),
+    growth_games=(40, 160),
+    growth_sizes=(),
+    growth_subgoals=(),
     growth_seeds=(1, 2),
 )

@@ -25,9 +25,9 @@ from coadapt.progress import Progress
 
 ROW = "limit"
 DONE = Quantity("operations done", "GFLOP/s")
-WORTH = Quantity("operations a pairwise network would have needed", "GFLOP/s")
-SHARE = Quantity("share of the peak, operations done", "of the peak")
-WORTH_SHARE = Quantity("share of the peak, operations a pairwise network would have needed", "of the peak")
+SHARE = Quantity("operations done", "of the peak")
+WORTH = Quantity("operations that pair by pair would need", "GFLOP/s")
+WORTH_SHARE = Quantity("operations that pair by pair would need", "of the peak")
 
 PEAK = "matrix multiplication"
 
@@ -49,7 +49,8 @@ def measure(amounts: Amounts, progress: Progress) -> list[Entry]:
         def measured() -> Measured:
             took = seconds()
             done, worth = operations / took / 1e9, counted.pairwise / took / 1e9
-            return {DONE: done, WORTH: worth, SHARE: done / last_peak[0], WORTH_SHARE: worth / last_peak[0]}
+            found = {DONE: done, SHARE: done / last_peak[0]}
+            return found | ({WORTH: worth, WORTH_SHARE: worth / last_peak[0]} if tabulated else {})
 
         return measured
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from coadapt.benchmarks import growth
 from coadapt.benchmarks.contenders import MEMORY
 from coadapt.benchmarks.measuring import Entry
+from coadapt.benchmarks.report import number
 from coadapt.evaluation.figures import as_files
 
 MEASURED, EXTRAPOLATED = "#0072b2", "#56b4e9"
@@ -16,7 +17,6 @@ WORDS = {
     "training": "training",
     "recurrent": "recurrent training",
     "quality": "time to quality",
-    "decision": "one decision",
 }
 
 
@@ -33,9 +33,11 @@ def picture(entries: Sequence[Entry]) -> dict[str, bytes]:
 
     figure = Figure(figsize=(11, max(3.6, 0.34 * len(compared) + 1.4)), layout="constrained")
     FigureCanvasAgg(figure)
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    _draw_ratios(left, compared)
-    _draw_growth(right, grown)
+    drawings = [(_draw_ratios, compared, 3), (_draw_growth, grown, 2)]
+    shown = [(draw, what, width) for draw, what, width in drawings if what]
+    axes = figure.subplots(1, len(shown), width_ratios=[width for *_, width in shown], squeeze=False)[0]
+    for axis, (draw, what, _) in zip(axes, shown, strict=True):
+        draw(axis, what)
     return as_files(figure, dpi=120)
 
 
@@ -49,11 +51,13 @@ def _draw_ratios(axis, entries: Sequence[Entry]) -> None:
         assert entry.ratio is not None
         middle, low, high = entry.ratio
         colour = EXTRAPOLATED if entry.extrapolated else MEASURED
-        axis.barh(place, middle, color=colour, height=0.65, xerr=[[middle - low], [high - middle]], capsize=2)
-        axis.annotate(f" {middle:.3g}x", (high, place), va="center", fontsize=8)
+        axis.barh(place, middle - 1, left=1, color=colour, height=0.65)
+        axis.plot([low, high], [place, place], color="#2b2b2b", linewidth=1)
+        axis.annotate(f" {number(middle)}x", (max(high, 1), place), va="center", fontsize=8)
     axis.set_yticks(range(len(entries)), [_label(entry) for entry in entries], fontsize=8)
     axis.invert_yaxis()
     axis.set_xscale("log")
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.axvline(1, color="#767676", linewidth=1)
     axis.margins(x=0.2)
     axis.set_title("How many times as fast as this is coadapt (log)", fontsize=10)
@@ -62,7 +66,7 @@ def _draw_ratios(axis, entries: Sequence[Entry]) -> None:
 
 def _label(entry: Entry) -> str:
     extra = ", extrapolated" if entry.extrapolated else ""
-    what = f": {entry.quantity}" if entry.row in ("quality", "decision") else ""
+    what = f": {entry.quantity}" if entry.row == "quality" else ""
     return f"{WORDS[entry.row]}{what}\n{entry.contender}{extra}"
 
 
@@ -73,11 +77,10 @@ def _draw_growth(axis, entries: Sequence[Entry]) -> None:
         (smallest, cheapest), *_ = points
         sizes, costs = zip(*((size / smallest, cost / cheapest) for size, cost in points), strict=True)
         axis.plot(sizes, costs, "o-", label=name, linewidth=1.5, markersize=4)
-    if entries:
-        low, high = axis.get_xlim()
-        axis.plot([1, high], [1, high], "--", color="#767676", linewidth=1, label="linear")
-        axis.set_xlim(low, high)
-        axis.legend(frameon=False, fontsize=8)
+    low, high = axis.get_xlim()
+    axis.plot([1, high], [1, high], "--", color="#767676", linewidth=1, label="linear")
+    axis.set_xlim(low, high)
+    axis.legend(frameon=False, fontsize=8)
     axis.set_xlabel("size, as a multiple of the smallest")
     axis.set_title("What an iteration costs, as a multiple", fontsize=10)
     _plain(axis)

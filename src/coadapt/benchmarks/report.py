@@ -76,14 +76,20 @@ def tables(entries: Sequence[Entry]) -> list[Table]:
 
 
 def _table(title: str, entries: Sequence[Entry]) -> Table:
-    several = len({(entry.quantity, entry.unit) for entry in entries}) > 1
-    columns = ["contender", *(["what"] if several else []), "unit", "median", "lowest to highest", "ratio", "note"]
-    left = (1, 2, len(columns) - 1) if several else (1, len(columns) - 1)
-    rows = [
-        [entry.contender, *([entry.quantity] if several else []), entry.unit, *_numbers(entry), _note(entry)]
-        for entry in entries
-    ]
-    return Table(title, columns, rows, left)
+    memory = _memory(entries)
+    shown = [entry for entry in entries if entry.quantity != MEMORY.name]
+    several = len({entry.quantity for entry in shown}) > 1
+    what = lambda entry: [entry.quantity] if several else []
+    had = lambda entry: [memory.get(entry.contender, "")] if memory else []
+    columns = ["contender", *(["what"] if several else []), "unit", "median", "lowest to highest", "ratio"]
+    columns += [*(["peak memory, MB"] if memory else []), "note"]
+    rows = [[each.contender, *what(each), each.unit, *_numbers(each), *had(each), _note(each)] for each in shown]
+    return Table(title, columns, rows, left=(1, *((2,) if several else ()), len(columns) - 1))
+
+
+def _memory(entries: Sequence[Entry]) -> dict[str, str]:
+    """The most memory that each had."""
+    return {each.contender: number(each.value.high) for each in entries if each.quantity == MEMORY.name and each.value}
 
 
 def _numbers(entry: Entry) -> list[str]:
@@ -100,17 +106,16 @@ def _note(entry: Entry) -> str:
 
 
 def _growth_table(title: str, entries: Sequence[Entry]) -> Table:
-    costs = [entry for entry in entries if entry.quantity == growth.COST.name]
-    memory = {entry.contender: entry.value for entry in entries if entry.quantity == MEMORY.name}
+    memory = _memory(entries)
     rows = []
-    for entry in costs:
-        had = memory.get(entry.contender)
+    for entry in (entry for entry in entries if entry.quantity == growth.COST.name):
         linear = entry.settings.get("of_linear_growth")
         share = f"{linear['median']:.2f}" if linear else ""
-        numbers = _numbers(entry)[:2]
-        rows.append([entry.contender, *numbers, share, "" if had is None else number(had.median), entry.failed or ""])
+        middle, lowest_to_highest, _ = _numbers(entry)
+        had = memory.get(entry.contender, "")
+        rows.append([entry.contender, middle, lowest_to_highest, share, had, entry.failed or ""])
     columns = ["size", "seconds an iteration", "lowest to highest", "of linear growth", "peak memory, MB", "note"]
-    return Table(title, columns, rows, (5,))
+    return Table(title, columns, rows, left=(5,))
 
 
 def number(value: float) -> str:
