@@ -1,4 +1,4 @@
-# pyright: reportMissingImports=false (the packages are in an environment of their own)
+# pyright: reportMissingImports=false
 """Random play in JaxMARL's Overcooked: a landmark, for it is another game."""
 
 import time

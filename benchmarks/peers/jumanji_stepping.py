@@ -1,4 +1,4 @@
-# pyright: reportMissingImports=false (the packages are in an environment of their own)
+# pyright: reportMissingImports=false
 """Random play in Jumanji's level-based foraging: a landmark, for it is another game."""
 
 import time

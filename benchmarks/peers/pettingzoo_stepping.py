@@ -1,4 +1,4 @@
-# pyright: reportMissingImports=false (the packages are in an environment of their own)
+# pyright: reportMissingImports=false
 """Random play in one game after the other, by PettingZoo's interface: how multi-agent games are usually written."""
 
 import random
@@ -61,10 +61,13 @@ class Salesman(ParallelEnv):
         terminated = all(self.collected) and self.goal in self.places
         truncated = self.step_number >= self.rules.max_steps and not terminated
         reward = self.rules.step_reward + self.rules.goal_reward * (taken + terminated)
-        to_both = lambda value: dict.fromkeys(self.possible_agents, value)
         if terminated or truncated:
             self.agents = []
-        return self._observations(), to_both(reward), to_both(terminated), to_both(truncated), to_both({})
+        both = self._for_both
+        return self._observations(), both(reward), both(terminated), both(truncated), both({})
+
+    def _for_both(self, value: Any) -> dict[str, Any]:
+        return dict.fromkeys(self.possible_agents, value)
 
     def _observations(self):
         main, partner = self.places

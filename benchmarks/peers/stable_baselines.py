@@ -1,4 +1,4 @@
-# pyright: reportMissingImports=false (the packages are in an environment of their own)
+# pyright: reportMissingImports=false
 """Self-play PPO by Stable-Baselines3, and its recurrent sister of sb3-contrib, on the NumPy game.
 
 Each seat of each game is a game of one player to them, so both seats' experience is learnt from, as ours does. An

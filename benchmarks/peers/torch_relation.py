@@ -1,4 +1,4 @@
-# pyright: reportMissingImports=false (the packages are in an environment of their own)
+# pyright: reportMissingImports=false
 """The relation network in PyTorch, with the features of `coadapt.games.salesman_pairs.RelativePairs`.
 
 All pairs of all observations of a batch are made at once and go through the perceptron as one matrix.

@@ -31,6 +31,6 @@ TINY = replace(
         curve_points=1,
     ),
     goals={"length": 50.0, "returns": {"skilled": -1.0, "novice": -1.0}, "look_every": 2, "episodes": 4},
-    growth_games=(2, 4),
+    growth_games=(4,),
     growth_seeds=(),
 )

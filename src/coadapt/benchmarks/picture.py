@@ -57,7 +57,7 @@ def _draw_ratios(axis, entries: Sequence[Entry]) -> None:
     axis.set_yticks(range(len(entries)), [_label(entry) for entry in entries], fontsize=8)
     axis.invert_yaxis()
     axis.set_xscale("log")
-    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.xaxis.set_major_formatter(_as_number)
     axis.axvline(1, color="#767676", linewidth=1)
     axis.margins(x=0.2)
     axis.set_title("How many times as fast as this is coadapt (log)", fontsize=10)
@@ -77,15 +77,23 @@ def _draw_growth(axis, entries: Sequence[Entry]) -> None:
         (smallest, cheapest), *_ = points
         sizes, costs = zip(*((size / smallest, cost / cheapest) for size, cost in points), strict=True)
         axis.plot(sizes, costs, "o-", label=name, linewidth=1.5, markersize=4)
-    low, high = axis.get_xlim()
-    axis.plot([1, high], [1, high], "--", color="#767676", linewidth=1, label="linear")
-    axis.set_xlim(low, high)
+    largest = axis.get_xlim()[1]
+    axis.plot([1, largest], [1, largest], "--", color="#767676", linewidth=1, label="linear")
+    for scale, side in ((axis.set_xscale, axis.xaxis), (axis.set_yscale, axis.yaxis)):
+        scale("log", base=2)
+        side.set_major_formatter(_as_number)
     axis.legend(frameon=False, fontsize=8)
     axis.set_xlabel("size, as a multiple of the smallest")
     axis.set_title("What an iteration costs, as a multiple", fontsize=10)
     _plain(axis)
 
 
+def _as_number(value: float, _: int) -> str:
+    """And not as a power of ten or two."""
+    return f"{value:g}"
+
+
 def _plain(axis) -> None:
     axis.grid(alpha=0.25)
+    axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
