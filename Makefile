@@ -8,7 +8,7 @@ READY := .venv/.ready
 # As a variable, for it then holds for what builds the package, too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: help reproduce reproduce-full test fast lint types pytest clean-tree results results-matrix-game results-salesman tuning clean
+.PHONY: help reproduce reproduce-full test fast lint types pytest clean-tree results results-matrix-game results-salesman tuning bench clean
 
 help:
 	@echo "make reproduce        the matrix game, and the published agents of the salesman: tables and figures (in runs/)"
@@ -17,7 +17,8 @@ help:
 	@echo "make fast             the quick tests only"
 	@echo "make results          remake the committed results/ from a clean tree"
 	@echo "make tuning           search the training settings again, from a clean tree (about an hour)"
-	@echo "make clean            remove the virtual environment and runs/"
+	@echo "make bench            measure how fast it is beside its peers, in environments of their own (about an hour)"
+	@echo "make clean            remove the virtual environments and runs/"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -74,5 +75,19 @@ results-salesman: clean-tree $(READY)
 tuning: clean-tree $(READY)
 	$(BIN)/coadapt tune matrix-game --publish results/matrix_game_tuning
 
+# Each peer has an environment of its own, so that none of them disturbs ours; their versions are theirs, too.
+PEERS := torch numpy jaxmarl jumanji
+PEERS_READY := $(PEERS:%=.venv-peers/%/.ready)
+PEER_PIP = PIP_CONSTRAINT= .venv-peers/$*/bin/python -m pip install --quiet --disable-pip-version-check
+
+.venv-peers/%/.ready: benchmarks/peers/requirements-%.txt
+	$(PYTHON) -m venv .venv-peers/$*
+	if [ $* = torch ]; then $(PEER_PIP) torch==2.13.0; fi
+	$(PEER_PIP) --requirement $<
+	@touch $@
+
+bench: $(READY) $(PEERS_READY)
+	$(BIN)/coadapt bench --peers .venv-peers --to results/bench
+
 clean:
-	rm -rf .venv runs
+	rm -rf .venv .venv-peers runs

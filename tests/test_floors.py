@@ -25,7 +25,8 @@ FLOORS = {
     "evaluation": 4,
     "experiments": 5,
     "catalogue": 6,
-    "cli": 7,
+    "benchmarks": 7,
+    "cli": 8,
 }
 
 MAY_IMPORT = {

@@ -7,6 +7,7 @@ from tyro.extras import SubcommandApp
 
 from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answered
+from coadapt.cli.bench import bench
 from coadapt.cli.experiments import reproductions, resume, searches, trainings
 from coadapt.cli.report import report
 from coadapt.cli.runs import run_commands
@@ -18,6 +19,7 @@ app.command(name="resume")(resume)
 app.command(name="evaluate")(evaluate)
 app.command(name="watch")(watch)
 app.command(name="report")(report)
+app.command(name="bench")(bench)
 app.command(run_commands, name="runs", help="List the runs there are, look into one, or compare two.")
 app.command(searches, name="tune", help="Search the training settings of an experiment, on seeds of its own.")
 

@@ -1,0 +1,68 @@
+"""How much is measured: all of it, or so little that a person sees something at once."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.presets import FAST
+from coadapt.experiments.salesman.world import World
+from coadapt.learning.ppo import PPOConfig
+
+SHORT = replace(
+    FAST,
+    policy=replace(FAST.policy, iterations=60, games=300),
+    predictor=replace(FAST.predictor, iterations=100),
+    companions=(),
+    methods=("behaviour_conditioned",),
+)
+"""From nothing to an agent as quickly as we can: its partners are what its own clones have left behind."""
+
+
+def the_papers() -> dict[str, Any]:
+    """What the paper prints of its agent, and how closely ours is looked at on the way there."""
+    returns = {"skilled": 0.080, "intermediate": 0.011, "novice": -0.040}
+    return {"length": 16.9, "returns": returns, "look_every": 5, "episodes": 500}
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """The sizes of everything that is measured."""
+
+    world: World = field(default_factory=World)
+    self_play: PPOConfig = FAST.clones
+    lstm: PPOConfig = FAST.lstm_clones
+    iterations: int = 5  # of ours in a measurement; of those that are slower, one is enough
+    repetitions: int = 5
+    longest: float = 1_200.0  # seconds an answer may take
+    stepping_games: int = 2_000
+    stepping_steps: int = 500
+    decisions: int = 10_000
+    matrix_size: int = 2_048
+    multiplying: float = 2.0  # seconds of it, to find the peak
+    quality: SalesmanConfig = SHORT
+    quality_seeds: tuple[int, ...] = (0, 1, 2)
+    goals: dict[str, Any] = field(default_factory=the_papers)
+    growth_games: tuple[int, ...] = (80, 160, 320, 640, 1_280)
+    growth_sizes: tuple[int, ...] = (7, 11, 15, 21)
+    growth_subgoals: tuple[int, ...] = (2, 4, 6, 8)
+    growth_seeds: tuple[int, ...] = (1, 2, 4)
+
+
+FULL = Amounts()
+QUICK = replace(
+    FULL,
+    self_play=replace(FAST.clones, games=80),
+    lstm=replace(FAST.lstm_clones, games=80),
+    iterations=2,
+    repetitions=3,
+    stepping_games=1_000,
+    stepping_steps=200,
+    decisions=2_000,
+    matrix_size=1_024,
+    multiplying=1.0,
+    quality_seeds=(0,),
+    growth_games=(40, 160),
+    growth_sizes=(),
+    growth_subgoals=(),
+    growth_seeds=(1, 2),
+)

@@ -1,0 +1,139 @@
+"""Our side of the benchmark, in a process of its own as every contender: `answering` lets it answer.
+
+A request says what to measure and how much of it. The same training goes on from request to request; it is compiled
+when it is first asked for.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.agents.relational import RelationSizes
+from coadapt.configs.data import plain, read_config
+from coadapt.experiments.salesman.baseline import lstm_clones
+from coadapt.experiments.salesman.clones import clones
+from coadapt.experiments.salesman.world import World
+from coadapt.experiments.stages import Learner
+from coadapt.games.game import MAIN, PARTNER
+from coadapt.games.salesman import Salesman
+from coadapt.learning.ppo import PPOConfig
+from coadapt.learning.supervised import SupervisedConfig
+
+PACKAGES = ("coadapt", "jax", "jaxlib", "equinox", "optax", "numpy")
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Arranged(World):
+    """A world in which the arrangement of relation networks is said, and not chosen by size."""
+
+    tabulated: bool = True
+
+    def relation_sizes(self, training: PPOConfig | SupervisedConfig) -> RelationSizes:
+        return replace(super().relation_sizes(training), tabulated=self.tabulated)
+
+
+def arranged(world: World, tabulated: bool) -> Arranged:
+    return Arranged(world.game, world.sizes, world.pairs, world.reward_scale, tabulated)
+
+
+def training_request(learner: str, world: Arranged, training: PPOConfig, iterations: int, seeds: int = 1) -> Request:
+    """To train for so many iterations, with so many seeds in one program."""
+    return {
+        "what": "training",
+        "learner": learner,
+        "world": plain(world),
+        "training": plain(training),
+        "iterations": iterations,
+        "seeds": seeds,
+    }
+
+
+def stepping_request(game: Salesman, games: int, steps: int) -> Request:
+    """To play at random: so many steps of so many games."""
+    return {"what": "stepping", "game": plain(game), "games": games, "steps": steps}
+
+
+LEARNERS: dict[str, Callable[[World, PPOConfig], Learner]] = {
+    # Which of its older versions a clone keeps does not matter here, but that it has to decide it does.
+    "self-play": lambda world, training: clones(world, training, (0.6 * world.game.max_steps, world.game.max_steps)),
+    "lstm": lstm_clones,
+}
+
+
+class Training:
+    """A training on its way: each call is some iterations more."""
+
+    def __init__(self, request: Request):
+        world, training = read_config(Arranged, request["world"]), read_config(PPOConfig, request["training"])
+        learner = LEARNERS[request["learner"]](world, training)
+        iterations, seeds = request["iterations"], request["seeds"]
+        start = lambda key: learner.start(key, ())
+        chunk = lambda state: learner.chunk(state, (), iterations)[0]
+        # One seed alone is spared the axis, as it is in an experiment.
+        self.state = jax.jit(jax.vmap(start))(_keys(seeds)) if seeds > 1 else jax.jit(start)(jax.random.key(0))
+        self.chunk = jax.jit(jax.vmap(chunk) if seeds > 1 else chunk)
+        self.amount = iterations * seeds * training.steps_per_iteration
+
+    def __call__(self) -> int:
+        self.state = jax.block_until_ready(self.chunk(self.state))
+        return self.amount
+
+
+class Stepping:
+    """Games played at random, each begun anew when it is over; both seats see every step."""
+
+    def __init__(self, request: Request):
+        self.game, self.steps = read_config(Salesman, request["game"]), request["steps"]
+        self.keys = _keys(request["games"])
+        self.play = jax.jit(jax.vmap(self._play))
+        self.amount = request["games"] * self.steps
+
+    def _play(self, key):
+        """A number that needs everything that was seen, so that the compiler leaves nothing of it out."""
+
+        def step(carry, _):
+            key, state, total = carry
+            key, for_actions, for_reset = jax.random.split(key, 3)
+            main, partner = (jax.random.uniform(for_actions, (2,)) * self.game.num_actions[0]).astype(jnp.int32)
+            state, outcome = self.game.step(state, (main, partner))
+            over = outcome.terminated | outcome.truncated
+            state = jax.tree.map(lambda new, old: jnp.where(over, new, old), self.game.reset(for_reset), state)
+            seen = jax.tree.leaves([self.game.observe(state, seat) for seat in (MAIN, PARTNER)])
+            return (key, state, total + outcome.reward + sum(jnp.sum(leaf, dtype=jnp.float32) for leaf in seen)), None
+
+        for_reset, key = jax.random.split(key)
+        (_, _, total), _ = jax.lax.scan(step, (key, self.game.reset(for_reset), jnp.float32(0)), length=self.steps)
+        return total
+
+    def __call__(self) -> int:
+        jax.block_until_ready(self.play(self.keys))
+        return self.amount
+
+
+def _keys(number: int):
+    return jax.random.split(jax.random.key(0), number)
+
+
+KINDS: dict[str, Callable[[Request], Callable[[], int]]] = {"training": Training, "stepping": Stepping}
+
+
+@cache
+def _prepared(request: str) -> Callable[[], int]:
+    asked = json.loads(request)
+    return KINDS[asked["what"]](asked)
+
+
+def answer(request: Request) -> dict[str, Any]:
+    """How many environment steps were made, and the seconds they took."""
+    work = _prepared(json.dumps(request))
+    started = time.perf_counter()
+    amount = work()
+    return {"amount": amount, "seconds": time.perf_counter() - started}

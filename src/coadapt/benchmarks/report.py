@@ -1,0 +1,137 @@
+"""What was measured, as data and as tables for people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from coadapt.benchmarks import growth
+from coadapt.benchmarks.contenders import MEMORY
+from coadapt.benchmarks.measuring import Entry, Spread
+from coadapt.configs.data import plain
+from coadapt.evaluation.tables import Table
+
+TITLES = {
+    "stepping": "1. Steps of the game alone",
+    "training": "2. Self-play PPO, learning included",
+    "recurrent": "3. Recurrent self-play PPO, learning included",
+    "quality": "4. From nothing to the paper's quality, compiling included",
+    "decision": "5. One decision, predictor and policy",
+    "limit": "6. Distance to the limit: the PPO update beside matrix multiplication",
+    "growth": "7. How cost grows: an iteration of self-play PPO",
+}
+
+
+@dataclass
+class Results:
+    """Everything that is known when some rows are measured."""
+
+    machine: dict[str, Any]
+    amounts: dict[str, Any]
+    entries: list[Entry] = field(default_factory=list)
+    versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # that each row took
+
+
+def summary(results: Results) -> dict[str, Any]:
+    """All of it, ready for JSON."""
+    return {
+        "machine": results.machine,
+        "versions": results.versions,
+        "seconds": results.seconds,
+        "amounts": results.amounts,
+        "rows": [plain(entry.as_data()) for entry in results.entries],
+    }
+
+
+def markdown(results: Results) -> str:
+    """The machine in a paragraph, then a table for each row."""
+    parts = [about(results.machine), *(table.markdown() for table in tables(results.entries))]
+    return "\n".join(parts)
+
+
+def about(machine: dict[str, Any]) -> str:
+    """On what this was measured."""
+    peak = {name: "unknown" if gflops is None else f"{gflops:,.0f} GFLOP/s" for name, gflops in _peaks(machine).items()}
+    loads = ", ".join(f"{load:g}" for load in machine["load_average_at_start"])
+    return (
+        f"Measured on {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB, "
+        f"{machine['system']}, on {machine['date']} UTC.\n"
+        f"Multiplying float32 matrices it does {peak['one_core']} on one core and {peak['all_cores']} on all.\n"
+        f"Load average before: {loads}.\n\n"
+        "All contenders of a row took turns in one run. Numbers are medians with the lowest and the highest.\n"
+        "A ratio is taken turn by turn, and above 1 ours is better.\n"
+    )
+
+
+def _peaks(machine: dict[str, Any]) -> dict[str, float | None]:
+    return machine["matrix_multiplication"]
+
+
+def tables(entries: Sequence[Entry]) -> list[Table]:
+    """One for each row that was measured."""
+    by_row = {row: [entry for entry in entries if entry.row == row] for row in TITLES}
+    return [
+        (_growth_table if row == growth.ROW else _table)(TITLES[row], found) for row, found in by_row.items() if found
+    ]
+
+
+def _table(title: str, entries: Sequence[Entry]) -> Table:
+    memory = _memory(entries)
+    shown = [entry for entry in entries if entry.quantity != MEMORY.name]
+    several = len({entry.quantity for entry in shown}) > 1
+    what = lambda entry: [entry.quantity] if several else []
+    had = lambda entry: [memory.get(entry.contender, "")] if memory else []
+    columns = ["contender", *(["what"] if several else []), "unit", "median", "lowest to highest", "ratio"]
+    columns += [*(["peak memory, MB"] if memory else []), "note"]
+    rows = [[each.contender, *what(each), each.unit, *_numbers(each), *had(each), _note(each)] for each in shown]
+    return Table(title, columns, rows, left=(1, *((2,) if several else ()), len(columns) - 1))
+
+
+def _memory(entries: Sequence[Entry]) -> dict[str, str]:
+    """The most memory that each had."""
+    return {each.contender: number(each.value.high) for each in entries if each.quantity == MEMORY.name and each.value}
+
+
+def _numbers(entry: Entry) -> list[str]:
+    if entry.value is None:
+        return ["", "", ""]
+    exactly = "≈ " if entry.extrapolated else ""
+    ratio = "" if entry.ratio is None else f"{_ratio(entry.ratio.median)} ({_ratios(entry.ratio)})"
+    return [exactly + number(entry.value.median), _range(entry.value), ratio]
+
+
+def _note(entry: Entry) -> str:
+    parts = ["extrapolated" if entry.extrapolated else "", entry.note, entry.failed or ""]
+    return "; ".join(part for part in parts if part)
+
+
+def _growth_table(title: str, entries: Sequence[Entry]) -> Table:
+    memory = _memory(entries)
+    rows = []
+    for entry in (entry for entry in entries if entry.quantity == growth.COST.name):
+        linear = entry.settings.get("of_linear_growth")
+        share = f"{linear['median']:.2f}" if linear else ""
+        middle, lowest_to_highest, _ = _numbers(entry)
+        had = memory.get(entry.contender, "")
+        rows.append([entry.contender, middle, lowest_to_highest, share, had, entry.failed or ""])
+    columns = ["size", "seconds an iteration", "lowest to highest", "of linear growth", "peak memory, MB", "note"]
+    return Table(title, columns, rows, left=(5,))
+
+
+def number(value: float) -> str:
+    """Three figures are all that a measurement of time is worth."""
+    if abs(value) >= 100:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.3g}"
+
+
+def _range(value: Spread) -> str:
+    return f"{number(value.low)} to {number(value.high)}"
+
+
+def _ratio(value: float) -> str:
+    return f"{number(value)}x"
+
+
+def _ratios(ratio: Spread) -> str:
+    return f"{number(ratio.low)} to {number(ratio.high)}"

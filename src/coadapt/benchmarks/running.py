@@ -1,0 +1,81 @@
+"""The whole benchmark: one row after the other, and all that is known so far in the folder after each."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coadapt.benchmarks import decision, growth, limit, quality, stepping, training
+from coadapt.benchmarks.amounts import Amounts
+from coadapt.benchmarks.contenders import SCRIPTS, Contenders
+from coadapt.benchmarks.machine import describe
+from coadapt.benchmarks.measuring import Entry
+from coadapt.benchmarks.picture import picture
+from coadapt.benchmarks.report import Results, markdown, summary
+from coadapt.configs.checks import distinct
+from coadapt.configs.data import plain
+from coadapt.progress import Progress
+from coadapt.storage.files import make_folder, write_bytes, write_json, write_text
+
+
+class Asked(NamedTuple):
+    """What a row may need."""
+
+    amounts: Amounts
+    contenders: Contenders
+    progress: Progress
+    before: Sequence[Entry]  # of the rows that were measured before it
+
+
+ROWS: dict[str, Callable[[Asked], list[Entry]]] = {
+    "stepping": lambda asked: stepping.measure(asked.amounts, asked.contenders, asked.progress),
+    "training": lambda asked: training.self_play(asked.amounts, asked.contenders, asked.progress),
+    "recurrent": lambda asked: training.recurrent(asked.amounts, asked.contenders, asked.progress),
+    "quality": lambda asked: quality.measure(asked.amounts, asked.progress, asked.before),
+    "decision": lambda asked: decision.measure(asked.amounts, asked.progress),
+    "limit": lambda asked: limit.measure(asked.amounts, asked.progress),
+    "growth": lambda asked: growth.measure(asked.amounts, asked.progress),
+}
+"""In the order they are measured and shown in."""
+
+AT_ONCE = tuple(row for row in ROWS if row != "quality")
+"""What somebody in a hurry gets to see: training an agent takes minutes, however little of it is measured."""
+
+
+def check(rows: tuple[str, ...], environments: Path | None) -> None:
+    """A ValueError for what cannot be measured."""
+    distinct("rows", rows)
+    for row in rows:
+        if row not in ROWS:
+            raise ValueError(f"there is no row {row!r}; choose some of: {', '.join(ROWS)}")
+    if environments is not None and not environments.is_dir():
+        raise ValueError(f"there is no folder {environments} with the peers' environments; make it with: make bench")
+    if environments is not None and not SCRIPTS.is_dir():
+        raise ValueError("the peers' scripts are part of the repository, and this is an installed package")
+
+
+def run(
+    rows: tuple[str, ...], amounts: Amounts, environments: Path | None, folder: Path, progress: Progress
+) -> Results:
+    """All these rows. Whatever stops it, the rows before are in the folder."""
+    check(rows, environments)
+    make_folder(folder)
+    results = Results(describe(amounts.matrix_size, amounts.multiplying), plain(amounts))
+    for row in (name for name in ROWS if name in rows):
+        started = time.monotonic()
+        with Contenders(environments, amounts.longest) as contenders:
+            results.entries += ROWS[row](Asked(amounts, contenders, progress, results.entries))
+        results.versions.update(contenders.versions)
+        results.seconds[row] = round(time.monotonic() - started, 1)
+        _write(results, folder)
+        for failure in dict.fromkeys(entry.failed for entry in results.entries if entry.row == row and entry.failed):
+            progress.say(failure)
+    return results
+
+
+def _write(results: Results, folder: Path) -> None:
+    files: dict[str, Any] = picture(results.entries)
+    for kind, content in files.items():
+        write_bytes(folder / f"bench.{kind}", content)
+    write_text(folder / "table.md", markdown(results))
+    write_json(folder / "summary.json", summary(results))

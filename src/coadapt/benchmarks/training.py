@@ -1,0 +1,83 @@
+"""Rows 2 and 3: environment steps a second in training, learning included, with and without an LSTM.
+
+Everybody has the paper's relation network, the same games, batch, epochs and minibatches, and learns from both seats.
+"""
+
+from typing import Any
+
+from coadapt.benchmarks.amounts import Amounts
+from coadapt.benchmarks.contenders import Contenders, thread_settings
+from coadapt.benchmarks.measuring import Contender, Entry, Quantity, side_by_side, turns
+from coadapt.benchmarks.ours import arranged, training_request
+from coadapt.configs.data import plain
+from coadapt.experiments.salesman.world import World
+from coadapt.learning.ppo import PPOConfig
+from coadapt.progress import Progress
+
+RATE = Quantity("training", "environment steps/s")
+
+TRAINING, RECURRENT = "training", "recurrent"
+TABULATED, PAIRWISE = "coadapt, tabulated", "coadapt, pair by pair"
+STABLE_BASELINES, RECURRENT_PPO = "Stable-Baselines3 PPO", "sb3-contrib RecurrentPPO"
+
+
+def self_play(amounts: Amounts, contenders: Contenders, progress: Progress) -> list[Entry]:
+    """Row 2: our two arrangements of the same network, and Stable-Baselines3."""
+    world, training = amounts.world, amounts.self_play
+    tabulated = training_request("self-play", arranged(world, True), training, amounts.iterations)
+    pairwise = training_request("self-play", arranged(world, False), training, 1)
+    return _measured(
+        TRAINING,
+        [
+            contenders.ours(TABULATED, tabulated, RATE),
+            contenders.ours(PAIRWISE, pairwise, RATE, "the same function, and the same code but for the arrangement"),
+            *_torch(STABLE_BASELINES, contenders, world, training, lstm_units=0),
+        ],
+        amounts,
+        progress,
+    )
+
+
+def recurrent(amounts: Amounts, contenders: Contenders, progress: Progress) -> list[Entry]:
+    """Row 3: our LSTM baseline, and sb3-contrib's."""
+    world, training = amounts.world, amounts.lstm
+    request = training_request("lstm", arranged(world, True), training, amounts.iterations)
+    return _measured(
+        RECURRENT,
+        [
+            contenders.ours("coadapt, LSTM baseline", request, RATE),
+            *_torch(RECURRENT_PPO, contenders, world, training, lstm_units=world.sizes.lstm_units),
+        ],
+        amounts,
+        progress,
+    )
+
+
+def _measured(row: str, taking_part: list[Contender], amounts: Amounts, progress: Progress) -> list[Entry]:
+    with progress.stage(row, turns(taking_part, amounts.repetitions)) as advance:
+        return side_by_side(row, taking_part, amounts.repetitions, advance)
+
+
+def _torch(name: str, contenders: Contenders, world: World, training: PPOConfig, lstm_units: int) -> list[Contender]:
+    """The peer at every setting of its threads: the best of them is what we are held against."""
+    request = {"training": torch_training(world, training, lstm_units), "iterations": 1}
+    return [
+        contender
+        for threads, settings in thread_settings().items()
+        for contender in contenders.peer(
+            f"{name}, {threads}", "torch", "stable_baselines", request, RATE, "on a vectorised NumPy game", settings
+        )
+    ]
+
+
+def torch_training(world: World, training: PPOConfig, lstm_units: int) -> dict[str, Any]:
+    """The same training as `benchmarks/peers/stable_baselines.py` takes it."""
+    asked = plain(training)
+    shared = ("games", "steps", "epochs", "minibatches", "learning_rate", "discount", "trace_decay", "clip")
+    return {
+        **{name: asked[name] for name in (*shared, "entropy_bonus", "max_gradient_norm")},
+        "before_sum": list(world.sizes.before_sum),
+        "after_sum": list(world.sizes.after_sum),
+        "lstm_units": lstm_units,
+        "rules": plain(world.training_game),
+    }

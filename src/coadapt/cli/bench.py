@@ -1,0 +1,48 @@
+"""The command that measures how fast all of this is."""
+
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import arg
+
+from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.experiments import RUNS
+
+
+def bench(
+    quick: Annotated[bool, arg(help="Small sizes and none of the peers: a few minutes.")] = False,
+    rows: Annotated[
+        tuple[str, ...],
+        arg(
+            help="What to measure: some of stepping, training, recurrent, quality, decision, limit and growth. "
+            "Usually: all of them; with --quick all but quality, which trains agents from nothing."
+        ),
+    ] = (),
+    to: Annotated[Path, arg(help="The folder to write the summary, the table and the picture to.")] = RUNS / "bench",
+    peers: Annotated[
+        Path | None,
+        arg(help="The folder with the peers' virtual environments, as `make bench` makes it. Usually: no peers."),
+    ] = None,
+    quiet: Annotated[bool, arg(help="No progress, only the result.")] = False,
+) -> None:
+    """How fast coadapt steps, trains and decides, beside its peers on this machine.
+
+    All contenders take turns, again and again, so that a busy machine is equally busy for all. `make bench` sets up the
+    peers and measures everything. What each row means is in docs/benchmark.md.
+
+    Example: coadapt bench --quick --rows decision limit
+    """
+    from coadapt.benchmarks.amounts import FULL, QUICK
+    from coadapt.benchmarks.report import tables
+    from coadapt.benchmarks.running import AT_ONCE, ROWS, check, run
+    from coadapt.progress import for_terminal
+
+    with mistakes_explained():
+        if quick and peers is not None:
+            raise ValueError("--quick goes without peers; leave out one of --quick and --peers")
+        asked = rows or (AT_ONCE if quick else tuple(ROWS))
+        check(asked, peers)
+        results = run(asked, QUICK if quick else FULL, peers, to, for_terminal(quiet))
+    for table in tables(results.entries):
+        table.show()
+    print(f"All numbers are in {to}: summary.json, table.md and bench.png.")

@@ -1,0 +1,42 @@
+"""Operations, counted by hand."""
+
+from dataclasses import replace
+
+from coadapt.benchmarks.counting import forward, forward_and_back, ppo_update
+from coadapt.experiments.salesman import FAST
+from coadapt.experiments.salesman.world import Sizes, World
+from coadapt.games.salesman import Salesman
+
+
+def test_an_example_goes_forward():
+    # A multiplication and an addition for each of 3 x 5 and 5 x 2 weights.
+    assert forward((3, 5, 2)) == 2 * (15 + 10)
+
+
+def test_and_back():
+    # As much again for the weights, and for what the second layer was given; what the first was given is data.
+    assert forward_and_back((3, 5, 2), to_inputs=False) == 50 + 50 + 20
+    assert forward_and_back((3, 5, 2), to_inputs=True) == 50 + 50 + 50
+
+
+def test_an_update():
+    # Three cells a side: a step is one of 5 x 5, and with 2 roles and 4 kinds a pair is one of 200, of 8 features each.
+    # One subgoal: each of 2 agents with a subgoal, the goal and the other agent, 6 pairs.
+    world = World(Salesman(size=3, subgoals=1, max_steps=4), Sizes((5,), (7,)))
+    training = replace(FAST.clones, games=2, steps=4, epochs=3, minibatches=2)
+    rows, pairs, samples, updates = 2 * 4 * 5 * 5, 6, 3 * 2 * 2 * 4, 3 * 2
+    a_pair = 2 * 8 * 5 + 2 * 8 * 5  # forward, and back to the weights
+    # Behind the sum of 5: 6 numbers of the rest and 3 of the label; 4 actions or 1 value.
+    behind = 3 * 2 * (14 * 7 + 7 * 4) + 3 * 2 * (14 * 7 + 7 * 1)
+    counted = ppo_update(world, training)
+    assert counted.pairwise == samples * (2 * pairs * a_pair + behind)
+    assert counted.tabulated == updates * 2 * rows * a_pair + samples * behind
+
+
+def test_the_papers_network():
+    # 8 x 128 and six times 128 x 128 weights a pair, twelve pairs a state, policy and critic, three epochs of 32,000.
+    a_pair = 3 * 2 * (8 * 128 + 6 * 128**2) - 2 * 8 * 128
+    behind = 3 * 2 * (137 * 64 + 64 * 64 + 64 * 4) + 3 * 2 * (137 * 64 + 64 * 64 + 64 * 1)
+    counted = ppo_update(World(), FAST.clones)
+    assert counted.pairwise == 96_000 * (2 * 12 * a_pair + behind)
+    assert counted.tabulated == 12 * 2 * 3_528 * a_pair + 96_000 * behind

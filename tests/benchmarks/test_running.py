@@ -1,0 +1,137 @@
+"""The benchmark from beginning to end, at sizes that say nothing of speed."""
+
+import json
+
+import pytest
+
+from coadapt.benchmarks.asking import PeerFailed
+from coadapt.benchmarks.measuring import Entry, Spread
+from coadapt.benchmarks.quality import PASSED, SKILLED, Growth, Reached, _extrapolated, _ours
+from coadapt.benchmarks.report import TITLES
+from coadapt.benchmarks.running import AT_ONCE, ROWS, run
+from coadapt.cli import main
+from coadapt.evaluation.tables import tables_in
+from coadapt.progress import Silent
+from tests.benchmarks.small import TINY
+
+SHORTEST = ("stepping", "decision", "growth")
+"""The rows that compile least."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    run(SHORTEST, TINY, None, folder, Silent())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def summary(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+def test_every_row_is_there_and_says_what_it_is(summary):
+    assert list(dict.fromkeys(row["row"] for row in summary["rows"])) == list(SHORTEST)
+    for row in summary["rows"]:
+        assert row["failed"] is None
+        assert row["repetitions"]
+        assert row["value"]["low"] <= row["value"]["median"] <= row["value"]["high"]
+        assert {"contender", "quantity", "unit", "ratio", "settings", "note", "extrapolated"} <= set(row)
+
+
+@pytest.mark.slow
+def test_our_two_arrangements_are_compared(tmp_path):
+    entries = run(("training", "recurrent", "limit"), TINY, None, tmp_path, Silent()).entries
+    assert [entry.failed for entry in entries if entry.failed] == []
+    ratios = {entry.contender: entry.ratio for entry in entries if entry.quantity == "training"}
+    assert ratios["coadapt, tabulated"] is None
+    assert min(ratios["coadapt, pair by pair"] or [0]) > 0
+    worth = {entry.unit: entry.value for entry in entries if "pair by pair would need" in entry.quantity}
+    assert {"GFLOP/s", "of the peak"} == set(worth)
+
+
+def test_the_machine_is_described(summary):
+    machine = summary["machine"]
+    assert machine["cores"] >= 1
+    assert machine["memory_gb"] > 0
+    assert len(machine["load_average_at_start"]) == 3
+    assert all(gflops > 0 for gflops in machine["matrix_multiplication"].values())
+    assert {"jax", "numpy", "python"} <= set(summary["versions"]["ours"])
+
+
+def test_the_tables_are_readable(folder):
+    tables = tables_in((folder / "table.md").read_text())
+    assert [table.title for table in tables] == [TITLES[row] for row in SHORTEST]
+    for table in tables:
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_there_is_a_picture(folder):
+    assert (folder / "bench.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (folder / "bench.svg").read_bytes()
+
+
+@pytest.mark.slow
+def test_an_agent_is_trained_from_nothing(tmp_path):
+    entries = [entry for entry in run(("quality",), TINY, None, tmp_path, Silent()).entries if not entry.failed]
+    minutes = {entry.quantity: entry.repetitions for entry in entries if entry.unit == "minutes"}
+    assert all(0 < early <= late for early, late in zip(minutes[SKILLED], minutes[PASSED], strict=True))
+    steps = {entry.quantity: entry.repetitions for entry in entries if entry.unit == "environment steps"}
+    # Two iterations of self-play, all four of the policy, and two of the predictor, each 6 games of 50 steps.
+    assert steps == {SKILLED: (600,), PASSED: (600 + 1_200 + 600,)}
+
+
+def test_what_a_peer_would_need_is_extrapolated_from_its_best_rate():
+    grown = {0: Growth({SKILLED: Reached(1.0, 600, 1_200), PASSED: Reached(2.0, 900, 1_500)}, {}, 0.0)}
+    rate = lambda threads, *rates: Entry(
+        "training", f"Stable-Baselines3 PPO, {threads}", "training", "environment steps/s", rates
+    )
+    skilled, passed = _extrapolated(grown, [rate("1 thread", 1.0, 1.0), rate("2 threads", 0.5, 0.5)])
+    # One environment step a second is two samples, or 120 a minute: 1,200 take ten minutes, 1,500 twelve and a half.
+    assert (skilled.contender, skilled.extrapolated) == ("Stable-Baselines3 PPO, 1 thread", True)
+    assert (skilled.repetitions, skilled.ratio) == ((10.0,), Spread(10.0, 10.0, 10.0))
+    assert (passed.repetitions, passed.ratio) == ((12.5,), Spread(6.25, 6.25, 6.25))
+    assert _extrapolated(grown, []) == []
+
+
+def test_a_seed_that_was_never_good_enough_is_named():
+    grown = {0: Growth({}, {}, 0.0, str(PeerFailed("seed 0 was not good enough")))}
+    assert all(entry.failed == "seed 0 was not good enough" and entry.value is None for entry in _ours(grown, TINY))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--rows", "speed"), f"there is no row 'speed'; choose some of: {', '.join(ROWS)}."),
+        (
+            ("--rows", "limit", "limit"),
+            "rows must be a list with something in it and nothing twice, not ['limit', 'limit'].",
+        ),
+        (("--quick", "--peers", "."), "--quick goes without peers; leave out one of --quick and --peers."),
+        (
+            ("--peers", "nowhere"),
+            "there is no folder nowhere with the peers' environments; make it with: make bench.",
+        ),
+        (("--to", "file/below"), "cannot write to the folder file/below: Not a directory."),
+    ],
+)
+def test_a_mistake_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, sentence):
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(["bench", *arguments])
+    answer = capsys.readouterr()
+    assert (left.value.code, answer.out, answer.err) == (2, "", f"coadapt: {sentence}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_help_teaches(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["bench", "--help"])
+    assert left.value.code == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "coadapt bench --quick --rows decision limit" in shown
+
+
+def test_somebody_in_a_hurry_waits_for_no_training():
+    assert set(ROWS) - set(AT_ONCE) == {"quality"}
