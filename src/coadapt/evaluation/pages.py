@@ -109,8 +109,9 @@ figure img { background: #ffffff; border-radius: 0.4rem; display: block; height:
   margin: 0 auto; max-width: 100%; }
 figcaption, .caption { color: var(--soft); font-size: 0.9rem; margin: 1rem 0 0; }
 .table { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; margin: 0.5rem 0; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.7rem; text-align: left; white-space: nowrap; }
+table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0.5rem 0; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.55rem; text-align: left; vertical-align: bottom; }
+td { white-space: nowrap; } td:first-child { min-width: 9rem; white-space: normal; }
 th.number, td.number { text-align: right; }
 """
 

@@ -18,7 +18,7 @@ from coadapt.games.salesman import Salesman
 NAMES = {
     "behaviour_conditioned": "behaviour-conditioned",
     "lstm": "LSTM",
-    "lstm_matched": "LSTM, as many steps as ours",
+    "lstm_matched": "LSTM, matched steps",
     "label_blind": "label-blind",
     "exact_posterior": "told by the exact posterior",
     "true_label": "told the truth",
@@ -168,9 +168,9 @@ def regret_table(results: Results) -> Table:
     ]
     returns = ["paper", "ours", "best response", "closed", "regret", "95% interval"]
     title = (
-        "Return of the paper, ours, and of the exact best response to each partner, all of ours from the same starts on"
-        f" {len(results.responding[0].lost)} layouts, the main agent {ACTING[results.mode]}; closed is the share of the"
-        " way from the paper's return to the best response's"
+        "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
+        f" starts on {len(results.responding[0].lost)} layouts, the main agent {ACTING[results.mode]}; closed is the"
+        " share of the way from the paper's return to the best response's"
     )
     return Table(title, ["method", "partner", *returns, "steps", "steps at best"], rows, left=(1,))
 
