@@ -30,7 +30,7 @@ _SELF_PLAY = PPOConfig(
     discount=0.995,
     entropy_bonus=0.005,
 )
-_CO_OP = replace(_SELF_PLAY, iterations=300, games=1_200, learning_rate=4e-3)
+_CO_OP = replace(_SELF_PLAY, iterations=300, games=600)
 
 FAST = SalesmanConfig(
     clones=_SELF_PLAY,
