@@ -52,7 +52,7 @@ STORIES = {
             "exchange": "Somebody else takes over in the middle of an episode: how soon the agent notices, and how soon"
             " if it is told that there is a new partner.",
             "crossplay": "Every trained agent with every partner: the seeds of one method should look alike, and no"
-            " better with partners they trained with.",
+            " better with those from their training (*).",
         },
         first_tables=2,
     ),

@@ -11,7 +11,6 @@ from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, UNANNOUN
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.tables import (
     ACTING,
-    EXCHANGE_NAMES,
     NAMES,
     SOURCE_NAMES,
     by_step,
@@ -92,7 +91,7 @@ def draw_adaptation(results: Results) -> Pictures:
         "steps since the meeting",
         "",
         "Finding out within one episode how skilled a partner is",
-        legend_columns=4,
+        legend_columns=2,
     )
 
 
@@ -117,13 +116,13 @@ def draw_exchange(results: Results) -> Pictures:
     for first in KINDS:
         lines = []
         for second in (kind for kind in KINDS if kind != first):
-            for name, style in ((UNANNOUNCED, "-"), (ANNOUNCED, "--")):
+            for name, style, manner in ((UNANNOUNCED, "-", "unannounced"), (ANNOUNCED, "--", "announced")):
                 accuracy = by_step(results.after_exchange(name, first, second), "correct")
-                label = f"then {second}, {EXCHANGE_NAMES[name]}"
+                label = f"then {second}, {manner}"
                 lines.append(Line(label, since, accuracy[after:], style=style, colour=KIND_COLOURS[second]))
         panels.append(Panel(f"{first} at first", lines))
     title = f"After step {after} somebody else plays on: how often the agent knows the new partner's kind"
-    return draw_panels(panels, "steps since the exchange", "accuracy", title, legend_columns=2)
+    return draw_panels(panels, "steps since the exchange", "accuracy", title, legend_columns=3)
 
 
 def draw_crossplay(results: Results) -> Pictures:
@@ -138,8 +137,8 @@ def draw_crossplay(results: Results) -> Pictures:
     rows = [f"{NAMES[method]} {seed}" for method, seed in runs]
     references = set(results.reference_ids)
     columns = [partners[n] + ("" if partners[n] in references else " *") for n in order]
-    title = f"Return of every agent with every partner, the main agent {ACTING[results.mode]} (* from training clones)"
-    return draw_matrix(rows, columns, values, values - values.max(axis=0), title, "less than the column's best")
+    title = f"Return of every agent with every partner, {ACTING[results.mode]}"
+    return draw_matrix(rows, columns, values, values - values.max(axis=0), title, "behind the best")
 
 
 def draw_learning(results: Results) -> dict[str, bytes]:
