@@ -47,7 +47,7 @@ types: $(READY)
 	$(BIN)/pyright
 
 # Most of the time goes into compiling, which takes one core: so several files at a time.
-SIDE_BY_SIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --durations 12
+SIDE_BY_SIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 12
 
 pytest: $(READY)
 	$(BIN)/pytest $(SIDE_BY_SIDE)

@@ -24,6 +24,12 @@ def programs_are_compiled_once(tmp_path_factory):
     jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
 
 
+def pytest_collection_modifyitems(items):
+    """Files with slow tests come first: nobody is left alone with one of them when the others have nothing to do."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture
 def key():
     return jax.random.key(0)
