@@ -10,6 +10,7 @@ import pytest
 
 from coadapt import catalogue
 from coadapt.encounters import meet, play
+from coadapt.experiments.planning import plan
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, shipped
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
@@ -22,6 +23,8 @@ from coadapt.experiments.working import Manner, Worker
 from tests.experiments.small_salesman import SMALL
 
 pytestmark = pytest.mark.slow
+
+TRAININGS_OF_A_SEED = ("policy", "predictor", "label_blind", "lstm")
 
 
 @pytest.fixture(scope="module")
@@ -139,15 +142,21 @@ def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(experiment, run
         assert (again.folder / "metrics" / metrics.name).read_bytes() == metrics.read_bytes()
 
 
-def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_path, monkeypatch):
-    """The same agents, partners and chances from files: the same numbers, but for what rounding does to a choice."""
+@pytest.fixture
+def published(run, monkeypatch):
+    """As if the agents of the miniature came with the package."""
     monkeypatch.setattr(shipped, "FOLDER", run.results / "agents")
     shipped._read.cache_clear()
-    config = shipped.ShippedConfig(episodes=60, batch=20, measures=SMALL.measures)
-    assert config.seeds == (3,)
-    assert config.methods == ("behaviour_conditioned", "label_blind", "lstm")
-    made, _ = carry_out(shipped.EXPERIMENT, config, tmp_path / "run")
+    yield shipped.ShippedConfig(episodes=60, batch=20, measures=SMALL.measures)
     shipped._read.cache_clear()
+
+
+def test_the_published_agents_are_worth_what_training_found(published, summary, tmp_path):
+    """The same agents, partners and chances from files: the same numbers, but for what rounding does to a choice."""
+    assert published.seeds == (3,)
+    assert published.methods == ("behaviour_conditioned", "label_blind", "lstm")
+    some = lambda config: [s for s in shipped.stages(config) if s.name in ("published", "evaluation_3", "crossplay_3")]
+    made, _ = carry_out(replace(shipped.EXPERIMENT, stages=some), published, tmp_path / "run")
     again = json.loads((made.results / "summary.json").read_text())
     place = lambda row: (row["method"], row["partner_id"], row["mode"])
     before = {place(row): row["mean_return"] for row in summary["rows"]}
@@ -155,8 +164,15 @@ def test_the_published_agents_are_worth_what_training_found(run, summary, tmp_pa
     assert set(after) == {row for row in before if row[0] != "lstm_matched"}
     assert all(abs(after[row] - before[row]) < 0.01 for row in after)
     assert again["mode"] == summary["mode"]
-    assert again["bounds"] == summary["bounds"]
     assert {row["partner_id"] for row in again["crossplay"]} == {f"100-{kind}" for kind in KINDS}
+
+
+def test_all_that_is_measured_after_training_is_measured_of_published_agents(published, experiment):
+    """By the same code, so planning it is enough: that traces every stage, though it runs none."""
+    measured = {planned.stage.name for planned in plan(shipped.EXPERIMENT, published, {})}
+    made_by_training = ("clones", "self_play", "rehearsal", *TRAININGS_OF_A_SEED)
+    after_training = {s.name for s in experiment.stages(SMALL) if not s.name.startswith(made_by_training)}
+    assert measured == {"published"} | after_training
 
 
 def test_nobody_beats_the_best_response(summary):
