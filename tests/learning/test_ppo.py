@@ -54,6 +54,21 @@ def test_it_imagines_what_a_truncated_episode_would_have_brought():
     assert value(1.0, 1.0) == pytest.approx(2, abs=0.05)
 
 
+def test_it_is_warmed_up():
+    """Adam's first step moves a weight by the learning rate: with ten iterations to warm up, by a tenth of it."""
+
+    def moved(warm_up: int) -> float:
+        config = replace(CONFIG, epochs=1, minibatches=1, warm_up=warm_up)
+        policy = Reactive(MLP(jax.random.key(1), 2, (16,), 2))
+        before = ppo.start(jax.random.key(0), policy, Judge(MLP(jax.random.key(2), 2, (16,), 1)))
+        after, _ = ppo.iterate(before, probes.TheAction(), Nobody(), lambda policy, label: policy, config)
+        steps = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b)), after.policy.network, before.policy.network)
+        return float(max(jax.tree.leaves(steps)))
+
+    assert moved(1) == pytest.approx(1e-2, rel=0.02)
+    assert moved(10) == pytest.approx(1e-3, rel=0.02)
+
+
 def test_it_learns_an_action():
     _, decide, info = learn(probes.TheAction())
     assert decide(1.0, 0.0)[1] > 0.99

@@ -38,3 +38,8 @@ def descend(
 def remaining(iteration: Count, iterations: Scalar | float) -> Scalar:
     """The share of so many iterations still to come, from one to zero: what falls over training falls with it."""
     return jnp.maximum(0.0, 1 - iteration.astype(jnp.float32) / iterations)
+
+
+def risen(iteration: Count, iterations: int) -> Scalar:
+    """The share reached of what rises over so many iterations: the first has one part of it, the last all."""
+    return jnp.minimum(1.0, (iteration.astype(jnp.float32) + 1) / iterations)

@@ -18,7 +18,7 @@ from coadapt.configs.checks import between, positive, whole
 from coadapt.encounters import Moment, play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
-from coadapt.learning.optimiser import Descent, begin, descend, remaining
+from coadapt.learning.optimiser import Descent, begin, descend, remaining, risen
 from coadapt.learning.replay import check_covers_an_episode, perceived, replay
 from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Critic, Player
@@ -36,7 +36,11 @@ def no_look(moments: Moment, labels: Float[Array, "games label"]) -> dict[str, S
 
 @dataclass(frozen=True)
 class PPOConfig:
-    """How PPO learns. The learning rate falls linearly to zero over training, the entropy bonus over its span."""
+    """How PPO learns. The learning rate falls linearly to zero over training, the entropy bonus over its span.
+
+    A policy that goes on from another training should be warmed up: Adam remembers nothing of it, so its first steps go
+    as far as they can in every weight, whatever the gradient, and may undo all that was learnt.
+    """
 
     iterations: int
     games: int = 50  # a partner each
@@ -44,6 +48,7 @@ class PPOConfig:
     epochs: int = 4
     minibatches: int = 1  # of whole games
     learning_rate: float = 5e-4
+    warm_up: int = 1  # in so many iterations the learning rate rises to its full height; in the first one, usually
     discount: float = 0.99
     trace_decay: float = 0.95
     clip: float = 0.2
@@ -52,7 +57,7 @@ class PPOConfig:
     max_gradient_norm: float = 0.5
 
     def __post_init__(self):
-        for name in ("iterations", "games", "steps", "epochs", "minibatches"):
+        for name in ("iterations", "games", "steps", "epochs", "minibatches", "warm_up"):
             whole(name, getattr(self, name))
         if self.games % self.minibatches:
             raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
@@ -203,7 +208,8 @@ def improve(
     key: Key, state: PPOState, experience: Experience, as_player: AsPlayer, config: PPOConfig
 ) -> tuple[PPOState, dict[str, Scalar]]:
     """All epochs over the experience of one iteration, each in new minibatches of whole games."""
-    rate = config.learning_rate * remaining(state.iteration, config.iterations)
+    share = remaining(state.iteration, config.iterations) * risen(state.iteration, config.warm_up)
+    rate = config.learning_rate * share
     bonus = config.entropy_bonus * remaining(state.iteration, config.iterations * config.entropy_span)
 
     def update(state: PPOState, batch: Experience):
