@@ -59,10 +59,10 @@ def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
 
 
 def test_what_was_noted_last_is_kept_after_the_end(key):
-    """Each episode notes its step, from one on: after the end the last one stays, which is the episode's length."""
+    """Each episode notes whether its one subgoal is collected: what is so in the end stays so after the end."""
     players = AT_RANDOM, AT_RANDOM
-    step = lambda moment: moment.next_observations[0].collected.sum().astype(jnp.float32)
-    sums, noted = play_in_a_row(key, SALESMAN, players, 30, note=step)
+    is_collected = lambda moment: moment.next_observations[0].collected.sum().astype(jnp.float32)
+    sums, noted = play_in_a_row(key, SALESMAN, players, 30, note=is_collected)
     collected = sums.finished  # the one subgoal is collected in every finished episode, and may be in others
     assert noted.kept[-1] >= collected > noted.lasting[-1]
     assert (jnp.diff(noted.kept) >= 0).all()

@@ -24,8 +24,6 @@ from tests.experiments.small_salesman import SMALL
 
 pytestmark = pytest.mark.slow
 
-TRAININGS_OF_A_SEED = ("policy", "predictor", "label_blind", "lstm")
-
 
 @pytest.fixture(scope="module")
 def experiment():
@@ -170,7 +168,7 @@ def test_the_published_agents_are_worth_what_training_found(published, summary, 
 def test_all_that_is_measured_after_training_is_measured_of_published_agents(published, experiment):
     """By the same code, so planning it is enough: that traces every stage, though it runs none."""
     measured = {planned.stage.name for planned in plan(shipped.EXPERIMENT, published, {})}
-    made_by_training = ("clones", "self_play", "rehearsal", *TRAININGS_OF_A_SEED)
+    made_by_training = ("clones", "self_play", "rehearsal", *SMALL.trainings)
     after_training = {s.name for s in experiment.stages(SMALL) if not s.name.startswith(made_by_training)}
     assert measured == {"published"} | after_training
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.presets import FAST
-from coadapt.experiments.salesman.world import World
+from coadapt.experiments.salesman.tables import PAPER_ROWS
+from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.learning.ppo import PPOConfig
 
 SHORT = replace(
@@ -20,7 +21,7 @@ SHORT = replace(
 
 def the_papers() -> dict[str, Any]:
     """What the paper prints of its agent, and how closely ours is looked at on the way there."""
-    returns = {"skilled": 0.080, "intermediate": 0.011, "novice": -0.040}
+    returns = {kind: PAPER_ROWS["behaviour_conditioned", kind].total for kind in KINDS}
     return {"length": 16.9, "returns": returns, "look_every": 5, "episodes": 500}
 
 

@@ -161,10 +161,8 @@ def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
             found: dict[str, Any] = {name: by_step(opinion, what) for name, what in BY_STEP.items()}
             found |= {"steps_to_90": steps_until_known(found["accuracy"])}
             if kind is None:  # only of all kinds together a belief can be said to be calibrated
-                found |= {
-                    "calibration": calibration(opinion)._asdict(),
-                    "calibration_error": calibration(opinion).error,
-                }
+                certain = calibration(opinion)
+                found |= {"calibration": certain._asdict(), "calibration_error": certain.error}
                 found |= {"calibration_error_by_step": [of.error for of in calibration_by_step(opinion)]}
             yield {"source": source, "mode": results.mode, "partner_kind": kind} | found
 

@@ -1,5 +1,6 @@
 """The salesman's results as tables, beside the paper's."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,17 +156,11 @@ def source_table(results: Results) -> Table:
 def regret_table(results: Results) -> Table:
     """How far everyone is from the exact best response: the paper, ours and the optimum, side by side."""
     rows = [
-        [
-            NAMES[method],
-            kind,
-            *_regret_columns(results, regret_of(results, method, kind), paper_row(results, method, kind)),
-        ]
+        [NAMES[method], kind, *_regret_columns(regret_of(results, method, kind), paper_row(results, method, kind))]
         for method in regretting(results)
         for kind in reversed(KINDS)
     ]
-    rows += [
-        [RESPONDING, kind, *_regret_columns(results, _responding(results, kind), None)] for kind in reversed(KINDS)
-    ]
+    rows += [[RESPONDING, kind, *_regret_columns(_responding(results, kind), None)] for kind in reversed(KINDS)]
     returns = ["paper", "ours", "best response", "closed", "regret", "95% interval"]
     title = (
         "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
@@ -190,18 +185,21 @@ class RegretOfKind(NamedTuple):
 
 def regret_of(results: Results, method: str, kind: str) -> RegretOfKind:
     """With intervals for new seeds, partners and layouts."""
-    of = lambda what: results.regret(method, kind, what)
-    return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
+    return _estimated(lambda what: results.regret(method, kind, what))
 
 
 def _responding(results: Results, kind: str) -> RegretOfKind:
     """Of one that needs no training: there are partners and layouts, but no seeds."""
     regrets = only(kind, results.responding)
-    of = lambda what: np.array([getattr(regret, what) for regret in regrets])
+    return _estimated(lambda what: np.array([getattr(regret, what) for regret in regrets]))
+
+
+def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfKind:
+    """From what was found of each seed and partner, or of each partner, by what it is."""
     return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
 
 
-def _regret_columns(results: Results, regret: RegretOfKind, paper: PaperRow | None) -> list[str]:
+def _regret_columns(regret: RegretOfKind, paper: PaperRow | None) -> list[str]:
     theirs, closed = ("", "") if paper is None else (f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}")
     best, lost = regret.best_total, regret.lost
     steps = [f"{regret.best_length + regret.longer.mean:.2f}", f"{regret.best_length:.2f}"]
@@ -216,11 +214,9 @@ def regretting(results: Results) -> list[str]:
 
 def loss_table(results: Results) -> Table:
     """Where the agent's return is lost, by how much less is lost by those who know more."""
-    kinds = [*reversed(KINDS)]
-    lost = {method: [results.regret(method, kind, "lost") for kind in kinds] for method in KNOWING_MORE}
     rows = []
-    for n, kind in enumerate(kinds):
-        predicted, inferred, told = (of[n] for of in lost.values())
+    for kind in reversed(KINDS):
+        predicted, inferred, told = (results.regret(method, kind, "lost") for method in KNOWING_MORE)
         parts = [crossed(of) for of in (predicted - inferred, inferred - told, told)]
         rows.append([kind, *(cell for part in parts for cell in (f"{part.mean:.4f}", interval(part)))])
     where = ["by its predictor", "by what cannot be known so soon", "by acting, told the kind"]
