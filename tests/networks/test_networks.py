@@ -43,3 +43,11 @@ def test_memory_carries_what_was_seen(key):
     _, after_right = network(jnp.array([0.0, 1.0]), network.start())
     now = jnp.zeros(2)
     assert network(now, after_left)[0] != network(now, after_right)[0]
+
+
+def test_its_memory_is_that_of_the_cell(key):
+    network = RecurrentNetwork(key, 3, 4, (), 2)
+    seen, memory = jnp.array([0.3, -1.2, 0.7]), (jnp.array([0.1, -0.2, 0.3, 0.4]), jnp.array([1.5, -0.6, 0.2, -2.0]))
+    _, ours = network(seen, memory)
+    for mine, cells in zip(ours, network.cell(seen, memory), strict=True):
+        np.testing.assert_allclose(mine, cells, rtol=1e-5)

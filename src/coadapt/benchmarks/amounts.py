@@ -11,7 +11,7 @@ from coadapt.learning.ppo import PPOConfig
 
 SHORT = replace(
     FAST,
-    policy=replace(FAST.policy, iterations=60, games=300),
+    policy=replace(FAST.clones, iterations=60, games=300),
     predictor=replace(FAST.predictor, iterations=100),
     companions=(),
     methods=("behaviour_conditioned",),
@@ -32,6 +32,7 @@ class Amounts:
     world: World = field(default_factory=World)
     self_play: PPOConfig = FAST.clones
     lstm: PPOConfig = FAST.lstm_clones
+    short_episode: int = 17  # as long as one takes two who have learnt to play: the paper's skilled row
     iterations: int = 5  # of ours in a measurement; of those that are slower, one is enough
     repetitions: int = 5
     longest: float = 1_200.0  # seconds an answer may take
