@@ -11,7 +11,7 @@ from coadapt.learning.ppo import PPOConfig
 
 SHORT = replace(
     FAST,
-    policy=replace(FAST.clones, iterations=60, games=300),
+    policy=replace(FAST.clones, iterations=150, games=300),
     predictor=replace(FAST.predictor, iterations=100),
     companions=(),
     methods=("behaviour_conditioned",),

@@ -20,7 +20,7 @@ class Linear(eqx.Module):
         self.bias = jnp.zeros(outputs, jnp.float32)
 
     def __call__(self, x: Vector) -> Vector:
-        return self.weight @ x + self.bias
+        return x @ self.weight.T + self.bias
 
 
 class MLP(eqx.Module):

@@ -39,6 +39,6 @@ def _remember(cell: eqx.nn.LSTMCell, x: Vector, memory: LSTMMemory) -> LSTMMemor
     assert cell.bias is not None
     hidden, kept = memory
     weight = jnp.concatenate([cell.weight_ih, cell.weight_hh], axis=1)
-    write, keep, new, show = jnp.split(weight @ jnp.concatenate([x, hidden]) + cell.bias, 4)
+    write, keep, new, show = jnp.split(jnp.concatenate([x, hidden]) @ weight.T + cell.bias, 4)
     kept = jax.nn.sigmoid(keep) * kept + jax.nn.sigmoid(write) * jnp.tanh(new)
     return jax.nn.sigmoid(show) * jnp.tanh(kept), kept

@@ -77,5 +77,9 @@ class Tabulated(eqx.Module):
     def __call__(self, indices: Int[Array, "pairs"], rest: Vector) -> Vector:
         # One row after the other: the compiler then adds them up as it reads them. As one gather and a sum it would
         # first copy all rows of all states, which takes several times as long.
-        total = sum(self.embedded[index] for index in indices)
+        table, total = self.embedded, 0
+        for index in indices:
+            total = total + table[index]
+            # Backwards, each gradient is now added into that of the rows before, and not into zeros of its own.
+            table = jax.lax.optimization_barrier(table)
         return self.after(jnp.concatenate([total, rest]))
