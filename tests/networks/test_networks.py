@@ -45,6 +45,31 @@ def test_memory_carries_what_was_seen(key):
     assert network(now, after_left)[0] != network(now, after_right)[0]
 
 
+def test_matrices_for_many_seeds_are_decomposed_one_by_one(key):
+    """Two decompositions of several matrices at the same time wait for each other, if there are only two threads."""
+    keys = jax.random.split(key, 3)
+    many = jax.vmap(lambda key: Linear(key, 4, 2, 1.0).weight)
+    shapes = _shapes_of("qr", jax.make_jaxpr(many)(keys).jaxpr)
+    assert shapes == [(4, 2)]
+    one_by_one = [Linear(key, 4, 2, 1.0).weight for key in keys]
+    np.testing.assert_array_equal(many(keys), jnp.stack(one_by_one))
+
+
+def _shapes_of(primitive, jaxpr):
+    """What it is applied to, wherever it is."""
+    shapes = [eqn.invars[0].aval.shape for eqn in jaxpr.eqns if eqn.primitive.name == primitive]
+    inner = [within for eqn in jaxpr.eqns for within in jax.tree.leaves(list(eqn.params.values()), is_leaf=_is_jaxpr)]
+    return shapes + [shape for each in inner if _is_jaxpr(each) for shape in _shapes_of(primitive, _bare(each))]
+
+
+def _is_jaxpr(value):
+    return hasattr(_bare(value), "eqns")
+
+
+def _bare(value):
+    return getattr(value, "jaxpr", value)
+
+
 def test_its_memory_is_that_of_the_cell(key):
     network = RecurrentNetwork(key, 3, 4, (), 2)
     seen, memory = jnp.array([0.3, -1.2, 0.7]), (jnp.array([0.1, -0.2, 0.3, 0.4]), jnp.array([1.5, -0.6, 0.2, -2.0]))

@@ -16,11 +16,20 @@ class Linear(eqx.Module):
     bias: Float[Array, "outputs"]
 
     def __init__(self, key: Key, inputs: int, outputs: int, scale: float):
-        self.weight = jax.nn.initializers.orthogonal(scale)(key, (outputs, inputs), jnp.float32)
+        self.weight = _orthogonal(key, outputs, inputs, scale)
         self.bias = jnp.zeros(outputs, jnp.float32)
 
     def __call__(self, x: Vector) -> Vector:
         return x @ self.weight.T + self.bias
+
+
+def _orthogonal(key: Key, outputs: int, inputs: int, scale: float) -> Float[Array, "outputs inputs"]:
+    """For several keys one matrix after the other.
+
+    Decomposed side by side, each would wait for threads that others have taken: with two cores, for ever.
+    """
+    draw = jax.nn.initializers.orthogonal(scale)
+    return jax.custom_batching.sequential_vmap(lambda key: draw(key, (outputs, inputs), jnp.float32))(key)
 
 
 class MLP(eqx.Module):
