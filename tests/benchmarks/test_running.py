@@ -1,13 +1,15 @@
 """The benchmark from beginning to end, at sizes that say nothing of speed."""
 
 import json
+from dataclasses import replace
+from shutil import copytree
 
 import pytest
 
 from coadapt.benchmarks.asking import PeerFailed
 from coadapt.benchmarks.measuring import Entry, Spread
 from coadapt.benchmarks.quality import PASSED, SKILLED, Growth, Reached, _extrapolated, _ours
-from coadapt.benchmarks.report import TITLES
+from coadapt.benchmarks.report import TITLES, Results, from_summary, markdown
 from coadapt.benchmarks.running import AT_ONCE, ROWS, run
 from coadapt.cli import main
 from coadapt.evaluation.tables import tables_in
@@ -50,13 +52,60 @@ def test_our_two_arrangements_are_compared(tmp_path):
     assert {"GFLOP/s", "of the peak"} == set(worth)
 
 
+def test_a_row_that_is_measured_again_replaces_itself_alone(folder, tmp_path):
+    copytree(folder, tmp_path, dirs_exist_ok=True)
+    before = json.loads((tmp_path / "summary.json").read_text())
+    again = run(("decision",), TINY, None, tmp_path, Silent())
+    after = json.loads((tmp_path / "summary.json").read_text())
+    assert list(after["runs"]) == list(SHORTEST)
+    assert [row for row in after["rows"] if row["row"] != "decision"] == [
+        row for row in before["rows"] if row["row"] != "decision"
+    ]
+    assert after["runs"]["decision"]["machine"]["date"] >= before["runs"]["decision"]["machine"]["date"]
+    assert from_summary(after).without(("stepping", "growth")).entries == again.without(("stepping", "growth")).entries
+
+
+def test_rows_of_other_sizes_are_not_kept(folder, tmp_path):
+    copytree(folder, tmp_path, dirs_exist_ok=True)
+    run(("decision",), replace(TINY, decisions=TINY.decisions + 1), None, tmp_path, Silent())
+    assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == ["decision"]
+
+
+def test_what_is_no_summary_is_not_written_over(tmp_path):
+    (tmp_path / "summary.json").write_text('{"rows": 3}')
+    with pytest.raises(ValueError, match="is not a summary of a benchmark; choose another folder, or remove it"):
+        run(("decision",), TINY, None, tmp_path, Silent())
+
+
+def test_runs_of_different_days_are_told_apart():
+    run_on = lambda date: {"machine": machine(date), "versions": {}, "seconds": 1.0}
+    shown = markdown(Results({}, [], {"stepping": run_on("Monday"), "training": run_on("Monday")}))
+    assert shown.startswith("Measured on a computer, 2 cores")
+    shown = markdown(Results({}, [], {"stepping": run_on("Monday"), "growth": run_on("Tuesday")}))
+    assert shown.startswith("Rows 1. Measured on a computer")
+    assert "Rows 7. Measured on a computer, 2 cores, 4 GB, Linux, on Tuesday UTC." in shown
+
+
+def machine(date):
+    return {
+        "processor": "a computer",
+        "cores": 2,
+        "memory_gb": 4,
+        "system": "Linux",
+        "date": date,
+        "load_average_at_start": [0, 0, 0],
+        "matrix_multiplication": {"one_core": 1.0, "all_cores": 2.0},
+    }
+
+
 def test_the_machine_is_described(summary):
-    machine = summary["machine"]
+    run = summary["runs"]["growth"]
+    machine = run["machine"]
     assert machine["cores"] >= 1
     assert machine["memory_gb"] > 0
     assert len(machine["load_average_at_start"]) == 3
     assert all(gflops > 0 for gflops in machine["matrix_multiplication"].values())
-    assert {"jax", "numpy", "python"} <= set(summary["versions"]["ours"])
+    assert {"jax", "numpy", "python"} <= set(run["versions"]["ours"])
 
 
 def test_the_tables_are_readable(folder):

@@ -72,6 +72,13 @@ class Entry:
         plain = lambda s: None if s is None else s._asdict()
         return asdict(self) | {"value": plain(self.value), "ratio": plain(self.ratio)}
 
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> "Entry":
+        """What `as_data` made of it."""
+        ratio = None if data["ratio"] is None else Spread(**data["ratio"])
+        itself = {name: value for name, value in data.items() if name != "value"}
+        return cls(**itself | {"ratio": ratio, "repetitions": tuple(data["repetitions"])})
+
 
 def ratio_to_ours(quantity: Quantity, ours: Sequence[float], theirs: Sequence[float]) -> Spread | None:
     """How many times as good ours is, turn by turn; above one we are better, whether more or less is good."""

@@ -25,28 +25,51 @@ TITLES = {
 class Results:
     """Everything that is known when some rows are measured."""
 
-    machine: dict[str, Any]
     amounts: dict[str, Any]
     entries: list[Entry] = field(default_factory=list)
-    versions: dict[str, dict[str, str]] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)  # that each row took
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)  # by row: when, where and with what it was measured
+
+    def without(self, rows: Sequence[str]) -> "Results":
+        """What is left when these rows are measured again."""
+        entries = [entry for entry in self.entries if entry.row not in rows]
+        return Results(self.amounts, entries, {row: run for row, run in self.runs.items() if row not in rows})
 
 
 def summary(results: Results) -> dict[str, Any]:
     """All of it, ready for JSON."""
     return {
-        "machine": results.machine,
-        "versions": results.versions,
-        "seconds": results.seconds,
+        "runs": {row: results.runs[row] for row in TITLES if row in results.runs},
         "amounts": results.amounts,
-        "rows": [plain(entry.as_data()) for entry in results.entries],
+        "rows": [plain(entry.as_data()) for row in TITLES for entry in results.entries if entry.row == row],
     }
 
 
+def from_summary(data: dict[str, Any]) -> Results:
+    """What `summary` made of it."""
+    return Results(data["amounts"], [Entry.from_data(entry) for entry in data["rows"]], data["runs"])
+
+
 def markdown(results: Results) -> str:
-    """The machine in a paragraph, then a table for each row."""
-    parts = [about(results.machine), *(table.markdown() for table in tables(results.entries))]
-    return "\n".join(parts)
+    """What was measured where in some paragraphs, then a table for each row."""
+    return "\n".join([*_circumstances(results), HOW, *(table.markdown() for table in tables(results.entries))])
+
+
+HOW = (
+    "All contenders of a row took turns in one run. Numbers are medians with the lowest and the highest.\n"
+    "A ratio is taken turn by turn, and above 1 ours is better.\n"
+)
+
+
+def _circumstances(results: Results) -> list[str]:
+    """One paragraph, or one for each run if not all rows were measured in one."""
+    machines = {run["machine"]["date"]: run["machine"] for run in results.runs.values()}
+    rows = {date: [row for row in TITLES if _date(results, row) == date] for date in machines}
+    which = lambda date: f"Rows {', '.join(TITLES[row][0] for row in rows[date])}. " if len(machines) > 1 else ""
+    return [which(date) + about(machine) for date, machine in machines.items()]
+
+
+def _date(results: Results, row: str) -> str | None:
+    return results.runs[row]["machine"]["date"] if row in results.runs else None
 
 
 def about(machine: dict[str, Any]) -> str:
@@ -57,9 +80,7 @@ def about(machine: dict[str, Any]) -> str:
         f"Measured on {machine['processor']}, {machine['cores']} cores, {machine['memory_gb']:g} GB, "
         f"{machine['system']}, on {machine['date']} UTC.\n"
         f"Multiplying float32 matrices it does {peak['one_core']} on one core and {peak['all_cores']} on all.\n"
-        f"Load average before: {loads}.\n\n"
-        "All contenders of a row took turns in one run. Numbers are medians with the lowest and the highest.\n"
-        "A ratio is taken turn by turn, and above 1 ours is better.\n"
+        f"Load average before: {loads}.\n"
     )
 
 

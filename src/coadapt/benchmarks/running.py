@@ -5,17 +5,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coadapt.benchmarks import decision, growth, limit, quality, stepping, training
+from coadapt.benchmarks import decision, growth, limit, ours, quality, stepping, training
 from coadapt.benchmarks.amounts import Amounts
+from coadapt.benchmarks.answering import versions
 from coadapt.benchmarks.contenders import SCRIPTS, Contenders
 from coadapt.benchmarks.machine import describe
 from coadapt.benchmarks.measuring import Entry
 from coadapt.benchmarks.picture import picture
-from coadapt.benchmarks.report import Results, markdown, summary
+from coadapt.benchmarks.report import Results, from_summary, markdown, summary
 from coadapt.configs.checks import distinct
 from coadapt.configs.data import plain
 from coadapt.progress import Progress
-from coadapt.storage.files import make_folder, write_bytes, write_json, write_text
+from coadapt.storage.files import make_folder, read_json, write_bytes, write_json, write_text
 
 
 class Asked(NamedTuple):
@@ -57,20 +58,34 @@ def check(rows: tuple[str, ...], environments: Path | None) -> None:
 def run(
     rows: tuple[str, ...], amounts: Amounts, environments: Path | None, folder: Path, progress: Progress
 ) -> Results:
-    """All these rows. Whatever stops it, the rows before are in the folder."""
+    """All these rows. Whatever stops it, the rows before are in the folder; rows not asked for stay as they were."""
     check(rows, environments)
     make_folder(folder)
-    results = Results(describe(amounts.matrix_size, amounts.multiplying), plain(amounts))
+    results = _so_far(folder, amounts).without(rows)
+    machine = describe(amounts.matrix_size, amounts.multiplying)
     for row in (name for name in ROWS if name in rows):
         started = time.monotonic()
         with Contenders(environments, amounts.longest) as contenders:
             results.entries += ROWS[row](Asked(amounts, contenders, progress, results.entries))
-        results.versions.update(contenders.versions)
-        results.seconds[row] = round(time.monotonic() - started, 1)
+        seconds = round(time.monotonic() - started, 1)
+        used = {"ours": versions(ours.PACKAGES), **contenders.versions}
+        results.runs[row] = {"machine": machine, "versions": used, "seconds": seconds}
         _write(results, folder)
         for failure in dict.fromkeys(entry.failed for entry in results.entries if entry.row == row and entry.failed):
             progress.say(failure)
     return results
+
+
+def _so_far(folder: Path, amounts: Amounts) -> Results:
+    """What an earlier run has left there, if it measured as much."""
+    file, asked = folder / "summary.json", plain(amounts)
+    if not file.exists():
+        return Results(asked)
+    try:
+        found = from_summary(read_json(file))
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError(f"{file} is not a summary of a benchmark; choose another folder, or remove it") from None
+    return found if found.amounts == asked else Results(asked)
 
 
 def _write(results: Results, folder: Path) -> None:
