@@ -77,9 +77,10 @@ class Training:
         iterations, seeds = request["iterations"], request["seeds"]
         start = lambda key: learner.start(key, ())
         chunk = lambda state: learner.chunk(state, (), iterations)[0]
-        # One seed alone is spared the axis, as it is in an experiment.
+        # One seed alone is spared the axis, as it is in an experiment. Several learn one after the other: side by side
+        # each would gather from a table of its own, which costs more than it saves.
         self.state = jax.jit(jax.vmap(start))(_keys(seeds)) if seeds > 1 else jax.jit(start)(jax.random.key(0))
-        self.chunk = jax.jit(jax.vmap(chunk) if seeds > 1 else chunk)
+        self.chunk = jax.jit((lambda states: jax.lax.map(chunk, states)) if seeds > 1 else chunk)
         self.amount = iterations * seeds * training.steps_per_iteration
 
     def __call__(self) -> int:
