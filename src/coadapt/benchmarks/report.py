@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from coadapt.benchmarks import growth
@@ -62,14 +63,10 @@ HOW = (
 
 def _circumstances(results: Results) -> list[str]:
     """One paragraph, or one for each run if not all rows were measured in one."""
-    machines = {run["machine"]["date"]: run["machine"] for run in results.runs.values()}
-    rows = {date: [row for row in TITLES if _date(results, row) == date] for date in machines}
-    which = lambda date: f"Rows {', '.join(TITLES[row][0] for row in rows[date])}. " if len(machines) > 1 else ""
-    return [which(date) + about(machine) for date, machine in machines.items()]
-
-
-def _date(results: Results, row: str) -> str | None:
-    return results.runs[row]["machine"]["date"] if row in results.runs else None
+    date_of = lambda row: results.runs[row]["machine"]["date"]
+    together = [list(rows) for _, rows in groupby(sorted(results.runs, key=date_of), key=date_of)]
+    which = lambda rows: f"Rows {', '.join(TITLES[row][0] for row in rows)}. " if len(together) > 1 else ""
+    return [which(rows) + about(results.runs[rows[0]]["machine"]) for rows in together]
 
 
 def about(machine: dict[str, Any]) -> str:

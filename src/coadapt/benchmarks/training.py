@@ -42,7 +42,7 @@ def self_play(amounts: Amounts, contenders: Contenders, progress: Progress) -> l
 def recurrent(amounts: Amounts, contenders: Contenders, progress: Progress) -> list[Entry]:
     """Row 3: our LSTM baseline, and sb3-contrib's.
 
-    Twice: as training begins, when nobody finds the goal, and with episodes as short as most of training has them.
+    Twice: as training begins, when nobody finds the goal, and with episodes as short as they are from its middle on.
     Those fit a batch less well, and RecurrentPPO fills the gaps up.
     """
     game = amounts.world.game
