@@ -74,11 +74,12 @@ def test_what_was_perceived_before_stands_for_the_observation(key, observations,
 
 
 def test_the_papers_layers_counted_by_hand(key):
-    """Seven of 128 before the sum and two of 64 behind it; then an LSTM of 64, and two of 64 in the predictor."""
-    sizes = RelationSizes(RelativePairs(11), before=(128,) * 7, after=(64, 64))
+    """Seven of 128 before the sum and two of 64 behind it; on top two more, or an LSTM of 64 and two of the predictor."""
+    sizes = RelationSizes(RelativePairs(11), before=(128,) * 7, after=(64, 64), on_top=(96, 32))
     count = lambda mind: sum(leaf.size for leaf in jax.tree.leaves(mind))
     before = 9 * 128 + 6 * 129 * 128
-    assert count(RelationalPolicy(key, sizes, 3, 4)) == before + 138 * 64 + 65 * 64 + 65 * 4
+    assert count(RelationalPolicy(key, sizes, 3, 4)) == before + 138 * 64 + 65 * 64 + 65 * 96 + 97 * 32 + 33 * 4
+    assert count(RelationalCritic(key, sizes, 3)) == before + 138 * 64 + 65 * 64 + 65 * 96 + 97 * 32 + 33
     lstm = 4 * 64 * (64 + 64 + 1)
     seen = before + 135 * 64 + 65 * 64
     assert count(RelationalLSTM(key, sizes, 64, 4)) == seen + lstm + 65 * 4

@@ -126,7 +126,8 @@ def test_a_pairs_row_of_the_table_says_what_the_pair_is(view):
     kinds = ["collected subgoal", "open subgoal", "goal", "agent"] * 2
     assert [KINDS[kind] for kind in rows[:, 2:6].argmax(1)] == kinds
     if isinstance(view, RelativePairs):
-        steps = [[2, 1], [0, -1], [1, 2], [3, 1], [-1, 0], [-3, -2], [-2, 1], [-3, -1]]
+        gone = [0, 0]  # a subgoal, when it is collected
+        steps = [gone, [0, -1], [1, 2], [3, 1], gone, [-3, -2], [-2, 1], [-3, -1]]
         np.testing.assert_allclose(rows[:, 6:] * 3, steps, atol=1e-6)
     else:
         own, other = [0, 1], [3, 2]
@@ -139,7 +140,7 @@ def test_what_comes_after_the_sum():
     observation = GAME.observe(layout([[0, 3], [3, 0]], [[2, 2], [0, 0]], [1, 3]), MAIN)
     np.testing.assert_allclose(RelativePairs(4)(observation).rest, [-1, 1, 1, -1, 1, -1], atol=1e-6)
     assert AbsolutePairs(4)(observation).rest.size == 0
-    assert len(RelativePairs(11).table()) == 2 * 4 * 21 * 21
+    assert len(RelativePairs(11).table()) == 2 * (3 * 21 * 21 + 1)
 
 
 def test_three_different_numbers_below_four_come_in_all_24_orders_alike(key):

@@ -5,7 +5,7 @@ is. `ready(mind)` is the same mind with that table worked out, for whoever asks 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
@@ -23,16 +23,17 @@ NOTHING = jnp.zeros(0)
 
 @dataclass(frozen=True)
 class RelationSizes:
-    """How a relation network looks: through which view, its layers up to the sum and the hidden ones behind it."""
+    """How a mind looks: through which view, its relation network up to the sum and behind it, and what is on top."""
 
     view: PairView
     before: tuple[int, ...]
     after: tuple[int, ...]
+    on_top: tuple[int, ...] = ()  # hidden layers of minds without a memory
     tabulated: bool = True  # or pair by pair: the same function, see `networks.relation`
 
 
 class Sight(eqx.Module):
-    """A relation network on the pairs of an observation and on what it is told."""
+    """A relation network on the pairs of an observation and on what it is told, and the layers on top of it."""
 
     network: RelationNetwork
     view: PairView = eqx.field(static=True)
@@ -41,7 +42,8 @@ class Sight(eqx.Module):
     def __init__(self, key: Key, sizes: RelationSizes, told: int, outputs: int, last_scale: float = 1.0):
         self.view, self.tabulated = sizes.view, sizes.tabulated
         features, rest = self.view.table().shape[1], self.view.rest_size + told
-        self.network = RelationNetwork(key, features, rest, sizes.before, sizes.after, outputs, last_scale=last_scale)
+        behind_sum = (*sizes.after, *sizes.on_top)
+        self.network = RelationNetwork(key, features, rest, sizes.before, behind_sum, outputs, last_scale=last_scale)
 
     def ready(self) -> "ReadySight":
         table = jnp.asarray(self.view.table())
@@ -131,8 +133,8 @@ class _Remembering(eqx.Module):
 
 
 def _without_last(sizes: RelationSizes) -> RelationSizes:
-    """The last layer behind the sum is what the memory gets: an output, not a hidden layer."""
-    return RelationSizes(sizes.view, sizes.before, sizes.after[:-1], sizes.tabulated)
+    """The last layer behind the sum is what the memory gets: an output, not a hidden layer, and nothing on top."""
+    return replace(sizes, after=sizes.after[:-1], on_top=())
 
 
 class RelationalLSTM(_Remembering):

@@ -14,7 +14,8 @@ from coadapt.arrays import Array, Float, Int
 from coadapt.games.salesman import SalesmanObservation
 
 ROLES = ("own", "other")
-KINDS = ("open subgoal", "collected subgoal", "goal", "agent")
+KINDS = ("open subgoal", "goal", "agent", "collected subgoal")
+OPEN, GOAL, AGENT, COLLECTED = range(len(KINDS))
 
 
 class Pairs(NamedTuple):
@@ -36,7 +37,7 @@ class Together(NamedTuple):
 def together(observation: SalesmanObservation) -> Together:
     """Each agent with each subgoal, with the goal, and with the other agent."""
     own, other, subgoals, goal, collected = observation
-    kinds = jnp.concatenate([collected.astype(jnp.int32), jnp.array([KINDS.index("goal"), KINDS.index("agent")])])
+    kinds = jnp.concatenate([jnp.where(collected, COLLECTED, OPEN), jnp.array([GOAL, AGENT])])
     pairs = len(kinds)
     return Together(
         roles=jnp.repeat(jnp.arange(2), pairs, total_repeat_length=2 * pairs),
@@ -48,7 +49,10 @@ def together(observation: SalesmanObservation) -> Together:
 
 @dataclass(frozen=True)
 class RelativePairs:
-    """Pairs by role, kind, and how far the object is from the agent. After the sum: the agents' places and distance."""
+    """Pairs by role, kind, and how far the object is from the agent. After the sum: the agents' places and distance.
+
+    Where a collected subgoal lies is of no use to anybody: all of them are one and the same, but for the agent's role.
+    """
 
     size: int
 
@@ -56,17 +60,23 @@ class RelativePairs:
     def rest_size(self) -> int:
         return 6
 
+    @property
+    def _span(self) -> int:
+        """So many steps there can be between two objects, along a side."""
+        return 2 * self.size - 1
+
     def table(self) -> np.ndarray:
-        span = 2 * self.size - 1
-        roles, kinds, rows, columns = np.indices((len(ROLES), len(KINDS), span, span)).reshape(4, -1)
+        roles, kinds, rows, columns = np.indices((len(ROLES), COLLECTED, self._span, self._span)).reshape(4, -1)
         steps = np.stack([rows, columns], axis=-1) - (self.size - 1)
-        return _features(roles, kinds, steps / (self.size - 1))
+        each_role, nowhere = np.arange(len(ROLES)), np.zeros((len(ROLES), 2))
+        collected = _features(each_role, np.full(len(ROLES), COLLECTED), nowhere)
+        return np.concatenate([_features(roles, kinds, steps / (self.size - 1)), collected])
 
     def __call__(self, observation: SalesmanObservation) -> Pairs:
         roles, kinds, agents, objects = together(observation)
         rows, columns = (objects - agents + self.size - 1).T
-        span = 2 * self.size - 1
-        indices = ((roles * len(KINDS) + kinds) * span + rows) * span + columns
+        somewhere = ((roles * COLLECTED + kinds) * self._span + rows) * self._span + columns
+        indices = jnp.where(kinds == COLLECTED, len(ROLES) * COLLECTED * self._span**2 + roles, somewhere)
         own, other = (place.astype(jnp.float32) / (self.size - 1) for place in (observation.own, observation.other))
         return Pairs(indices, jnp.concatenate([2 * own - 1, 2 * other - 1, other - own]))
 

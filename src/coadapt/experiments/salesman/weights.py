@@ -110,7 +110,7 @@ def read(path: Path) -> Saved:
 def _shapes(agent: str, world: World) -> dict[str, Any]:
     view = VIEWS[world.pairs](world.game.size)
     tabulated = len(view.table()) <= MOST_ROWS
-    sizes = RelationSizes(view, world.sizes.before_sum, world.sizes.after_sum, tabulated)
+    sizes = world.looking_through(view, tabulated)
     return jax.eval_shape(lambda: AGENTS[agent].networks(world, sizes))
 
 

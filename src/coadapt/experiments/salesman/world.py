@@ -12,6 +12,7 @@ from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.networks.relation import worth_tabulating
+from coadapt.players import PairView
 
 KINDS = ("novice", "intermediate", "skilled")
 """Of what kind a partner can be: its label is one of these, as one-hot."""
@@ -24,15 +25,19 @@ VIEWS = {"relative": RelativePairs, "absolute": AbsolutePairs}
 
 @dataclass(frozen=True)
 class Sizes:
-    """The paper's layers."""
+    """The paper's layers: those of the relation network, and what is on top of it.
+
+    How large the hidden layers on top of it are, the paper does not say.
+    """
 
     before_sum: tuple[int, ...] = (128,) * 7
     after_sum: tuple[int, ...] = (64, 64)
+    policy_hidden: tuple[int, ...] = (128, 128)  # of memoryless policies and of all critics
     lstm_units: int = 64
     predictor_hidden: tuple[int, ...] = (64, 64)
 
     def __post_init__(self):
-        for name in ("before_sum", "after_sum", "predictor_hidden"):
+        for name in ("before_sum", "after_sum", "policy_hidden", "predictor_hidden"):
             each_whole(name, getattr(self, name))
         for name in ("before_sum", "after_sum"):
             if not getattr(self, name):
@@ -64,8 +69,12 @@ class World:
         view = VIEWS[self.pairs](self.game.size)
         minibatches = training.minibatches if isinstance(training, PPOConfig) else 1
         pairs = training.steps_per_iteration // minibatches * 2 * (self.game.subgoals + 2)
-        tabulated = worth_tabulating(len(view.table()), pairs)
-        return RelationSizes(view, self.sizes.before_sum, self.sizes.after_sum, tabulated)
+        return self.looking_through(view, worth_tabulating(len(view.table()), pairs))
+
+    def looking_through(self, view: PairView, tabulated: bool) -> RelationSizes:
+        """The relation network of all minds, arranged as is said."""
+        sizes = self.sizes
+        return RelationSizes(view, sizes.before_sum, sizes.after_sum, sizes.policy_hidden, tabulated)
 
     def check_training(self, name: str, training: PPOConfig | SupervisedConfig, points: int) -> None:
         """Whether a training fits the game, and is looked at after whole numbers of iterations."""
