@@ -67,7 +67,7 @@ results-matrix-game: clean-tree $(READY)
 # The weights that come with the package are those of the results.
 results-salesman: clean-tree $(READY)
 	$(BIN)/coadapt reproduce salesman --preset fast --run results_salesman --publish results/salesman
-	for agents in README.md behaviour-conditioned label-blind lstm partners; do \
+	for agents in README.md behaviour-conditioned label-blind lstm lstm-matched partners; do \
 		rm -rf src/coadapt/weights/salesman/$$agents; \
 		cp -r runs/results_salesman/results/agents/$$agents src/coadapt/weights/salesman/; \
 	done

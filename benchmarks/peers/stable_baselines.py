@@ -63,7 +63,7 @@ class BothSeats(VecEnv):
 def learner(request: dict[str, Any]) -> PPO | RecurrentPPO:
     """The learner that a request describes, before its first iteration."""
     world = BothSeats(request["games"], Rules(**request["rules"]))
-    before, after = request["before_sum"], request["after_sum"]
+    before, after, on_top = request["before_sum"], request["after_sum"], request["policy_hidden"]
     sight = {"size": request["rules"]["size"], "subgoals": request["rules"]["subgoals"], "before": before}
     networks = {
         "features_extractor_class": RelationFeatures,
@@ -85,10 +85,11 @@ def learner(request: dict[str, Any]) -> PPO | RecurrentPPO:
     }
     if request["lstm_units"]:
         # As in our baseline the layers behind the sum come before the LSTM, and the value network has none.
-        networks |= {"features_extractor_kwargs": {**sight, "after": after}, "net_arch": {"pi": [], "vf": []}}
+        networks |= {"features_extractor_kwargs": {**sight, "after": after}, "net_arch": {"pi": [], "vf": on_top}}
         networks |= {"lstm_hidden_size": request["lstm_units"], "enable_critic_lstm": False}
         return RecurrentPPO("MlpLstmPolicy", world, policy_kwargs=networks, **settings)
-    networks |= {"features_extractor_kwargs": {**sight, "after": []}, "net_arch": {"pi": after, "vf": after}}
+    behind_sum = [*after, *on_top]
+    networks |= {"features_extractor_kwargs": {**sight, "after": []}, "net_arch": {"pi": behind_sum, "vf": behind_sum}}
     return PPO("MlpPolicy", world, policy_kwargs=networks, **settings)
 
 

@@ -10,7 +10,7 @@ import torch
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
-KINDS = 4  # open subgoal, collected subgoal, goal, agent
+KINDS = 4  # open subgoal, goal, agent, collected subgoal
 
 
 class RelationFeatures(BaseFeaturesExtractor):
@@ -28,8 +28,8 @@ class RelationFeatures(BaseFeaturesExtractor):
         one_hot = torch.eye(KINDS)
         # Of each pair the agent's role, then the object's kind; which subgoals are collected is added to every batch.
         self.register_buffer("roles", torch.eye(2).repeat_interleave(subgoals + 2, dim=0))
-        self.register_buffer("goal_and_agent", one_hot[2:])
-        self.register_buffer("open_and_collected", one_hot[:2])
+        self.register_buffer("goal_and_agent", one_hot[1:3])
+        self.register_buffer("open_and_collected", one_hot[[0, 3]])
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         pairs, rest = self.pairs(observations)
@@ -43,6 +43,8 @@ class RelationFeatures(BaseFeaturesExtractor):
         targets = targets.view(batch, self.subgoals + 1, 2)
         of_own = torch.cat([targets, other[:, None]], dim=1) - own[:, None]
         of_other = torch.cat([targets, own[:, None]], dim=1) - other[:, None]
+        of_own[:, : self.subgoals] *= 1 - collected[:, :, None]  # where a collected one lies is of no use to anybody
+        of_other[:, : self.subgoals] *= 1 - collected[:, :, None]
         steps = torch.cat([of_own, of_other], dim=1) / far
         kinds = torch.cat(
             [self.open_and_collected[collected.long()], self.goal_and_agent.expand(batch, -1, -1)], dim=1

@@ -74,7 +74,7 @@ def test_what_was_perceived_before_stands_for_the_observation(key, observations,
 
 
 def test_the_papers_layers_counted_by_hand(key):
-    """Seven of 128 before the sum and two of 64 behind it; on top two more, or an LSTM of 64 and two of the predictor."""
+    """Seven of 128 before the sum and two of 64 behind it. On top two more, or an LSTM and the predictor's two."""
     sizes = RelationSizes(RelativePairs(11), before=(128,) * 7, after=(64, 64), on_top=(96, 32))
     count = lambda mind: sum(leaf.size for leaf in jax.tree.leaves(mind))
     before = 9 * 128 + 6 * 129 * 128

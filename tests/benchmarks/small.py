@@ -6,7 +6,7 @@ from coadapt.benchmarks.amounts import QUICK, SHORT
 from coadapt.experiments.salesman.world import Sizes, World
 from tests.experiments.small_salesman import SMALL
 
-_SIZES = Sizes((8, 8), (8, 8), lstm_units=4, predictor_hidden=(4,))
+_SIZES = Sizes((8, 8), (8,), (8,), lstm_units=4, predictor_hidden=(4,))
 _TRAINING = replace(SMALL.clones, games=6, steps=50, minibatches=1)
 
 TINY = replace(

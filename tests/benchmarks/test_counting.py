@@ -20,11 +20,12 @@ def test_and_back():
 
 
 def test_an_update():
-    # Three cells a side: a step is one of 5 x 5, and with 2 roles and 4 kinds a pair is one of 200, of 8 features each.
+    # Three cells a side: a step is one of 5 x 5, and an agent in 2 roles may be paired with 3 kinds of objects that are
+    # somewhere and a kind that is nowhere: a pair is one of 152, of 8 features each.
     # One subgoal: each of 2 agents with a subgoal, the goal and the other agent, 6 pairs.
-    world = World(Salesman(size=3, subgoals=1, max_steps=4), Sizes((5,), (7,)))
+    world = World(Salesman(size=3, subgoals=1, max_steps=4), Sizes((5,), (7,), ()))
     training = replace(FAST.clones, games=2, steps=4, epochs=3, minibatches=2)
-    rows, pairs, samples, updates = 2 * 4 * 5 * 5, 6, 3 * 2 * 2 * 4, 3 * 2
+    rows, pairs, samples, updates = 2 * (3 * 5 * 5 + 1), 6, 3 * 2 * 2 * 4, 3 * 2
     a_pair = 2 * 8 * 5 + 2 * 8 * 5  # forward, and back to the weights
     # Behind the sum of 5: 6 numbers of the rest and 3 of the label; 4 actions or 1 value.
     behind = 3 * 2 * (14 * 7 + 7 * 4) + 3 * 2 * (14 * 7 + 7 * 1)
@@ -36,7 +37,8 @@ def test_an_update():
 def test_the_papers_network():
     # 8 x 128 and six times 128 x 128 weights a pair, twelve pairs a state, policy and critic, three epochs of 32,000.
     a_pair = 3 * 2 * (8 * 128 + 6 * 128**2) - 2 * 8 * 128
-    behind = 3 * 2 * (137 * 64 + 64 * 64 + 64 * 4) + 3 * 2 * (137 * 64 + 64 * 64 + 64 * 1)
+    hidden = 137 * 64 + 64 * 64 + 64 * 128 + 128 * 128
+    behind = 3 * 2 * (hidden + 128 * 4) + 3 * 2 * (hidden + 128 * 1)
     counted = ppo_update(World(), FAST.clones)
     assert counted.pairwise == 96_000 * (2 * 12 * a_pair + behind)
-    assert counted.tabulated == 12 * 2 * 3_528 * a_pair + 96_000 * behind
+    assert counted.tabulated == 12 * 2 * 2_648 * a_pair + 96_000 * behind

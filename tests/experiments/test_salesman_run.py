@@ -75,7 +75,7 @@ def test_it_writes_what_it_promises(run):
     numbers = ("learning", "regret", "adaptation", "calibration", "exchange", "crossplay")
     drawn = (*numbers, *(f"episode_{kind}" for kind in KINDS))
     figures = {f"{name}.{ending}" for name in drawn for ending in ("png", "svg")}
-    agents = {f"agents/{method}/3" for method in ("behaviour-conditioned", "label-blind", "lstm")}
+    agents = {f"agents/{method}/3" for method in ("behaviour-conditioned", "label-blind", "lstm", "lstm-matched")}
     partners = {f"agents/partners/100-{kind}" for kind in KINDS}
     trained_with = {f"agents/training-partners/{seed}-{kind}" for seed in (0, 3) for kind in KINDS}
     files = {f"{name}.{end}" for name in agents | partners | trained_with for end in ("json", "safetensors")}

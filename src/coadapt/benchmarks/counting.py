@@ -37,7 +37,7 @@ def ppo_update(world: World, training: PPOConfig) -> Counted:
     """Policy and critic, from both sides of self-play."""
     view = VIEWS[world.pairs](world.game.size)
     rows, features = view.table().shape
-    before, after = world.sizes.before_sum, world.sizes.after_sum
+    before, after = world.sizes.before_sum, (*world.sizes.after_sum, *world.sizes.policy_hidden)
     samples = training.epochs * 2 * training.steps_per_iteration
     pairs = 2 * (world.game.subgoals + 2)
     updates = training.epochs * training.minibatches

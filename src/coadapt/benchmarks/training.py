@@ -93,6 +93,7 @@ def torch_training(world: World, training: PPOConfig, lstm_units: int) -> dict[s
         **{name: asked[name] for name in (*shared, "entropy_bonus", "max_gradient_norm")},
         "before_sum": list(world.sizes.before_sum),
         "after_sum": list(world.sizes.after_sum),
+        "policy_hidden": list(world.sizes.policy_hidden),
         "lstm_units": lstm_units,
         "rules": plain(world.training_game),
     }

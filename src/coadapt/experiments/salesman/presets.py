@@ -31,8 +31,8 @@ _SELF_PLAY = PPOConfig(
     entropy_bonus=0.005,
 )
 _CO_OP = replace(_SELF_PLAY, iterations=300, games=600)
-# As many steps in half as many updates of twice the size: what a table of pairs costs does not depend on that. It goes on
-# from self-play, and at this rate its first steps would undo what was learnt there if they were not small.
+# As many steps, in half as many updates of twice the size: what a table of pairs costs does not depend on that. It goes
+# on from self-play, and at this rate its first steps would undo what was learnt there if they were not small.
 _LARGER_BATCHES = replace(_CO_OP, iterations=150, games=1_200, learning_rate=4e-3, warm_up=10)
 
 FAST = SalesmanConfig(

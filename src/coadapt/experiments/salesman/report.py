@@ -202,8 +202,7 @@ def model_card(results: Results) -> str:
     """What somebody should know who takes the weights."""
     config = results.config
     shown = [score_table(results, results.mode)] if results.cells else []
-    lines = {"lstm": "- `lstm/SEED`: the baseline.\n", "label_blind": "- `label-blind/SEED`: the control.\n"}
-    others = "".join(line for method, line in lines.items() if method in config.methods)
+    others = "".join(line for method, line in OTHERS.items() if method in config.methods)
     parts = [
         CARD.format(feed=config.feed, mode=results.mode, others=others),
         *(t.markdown() for t in (*shown, partner_table(results))),
@@ -211,6 +210,11 @@ def model_card(results: Results) -> str:
     return "\n".join(parts)
 
 
+OTHERS = {
+    "lstm": "- `lstm/SEED`: the baseline.\n",
+    "lstm_matched": "- `lstm-matched/SEED`: the baseline with as many steps as policy and predictor together.\n",
+    "label_blind": "- `label-blind/SEED`: the control.\n",
+}
 CARD = """# Agents and partners of the travelling-salesman gridworld
 
 Weights of small networks (relation networks, some with an LSTM) for a cooperative game of two on a grid, trained from

@@ -24,7 +24,12 @@ PUBLISHED = Path(__file__).parents[2] / "weights"
 """What comes with the package, a folder a game."""
 
 GAME = "salesman"
-FAMILIES = {"behaviour_conditioned": "behaviour-conditioned", "label_blind": "label-blind", "lstm": "lstm"}
+FAMILIES = {
+    "behaviour_conditioned": "behaviour-conditioned",
+    "label_blind": "label-blind",
+    "lstm": "lstm",
+    "lstm_matched": "lstm-matched",
+}
 """The methods whose agents become files, and what an agent of each is called; its folder has the same name."""
 
 MOST_ROWS = 200_000
@@ -69,15 +74,17 @@ def _untold(networks: dict[str, Any], about: dict[str, Any]) -> Player:
     return told_nothing(networks["policy"])
 
 
+_BASELINE = Agent(
+    lambda world, sizes: {"policy": _lstm(world, sizes)}, lambda networks, about: finding_out(networks["policy"])
+)
 AGENTS = {
     "behaviour-conditioned": Agent(
         lambda world, sizes: {"policy": _policy(world, sizes), "belief": _belief(world, sizes)},
         lambda networks, about: told_by(networks["belief"], networks["policy"], about["feed"]),
     ),
     "label-blind": Agent(lambda world, sizes: {"policy": _policy(world, sizes)}, _untold),
-    "lstm": Agent(
-        lambda world, sizes: {"policy": _lstm(world, sizes)}, lambda networks, about: finding_out(networks["policy"])
-    ),
+    "lstm": _BASELINE,
+    "lstm-matched": _BASELINE,
     "partner": Agent(lambda world, sizes: {"policy": _policy(world, sizes)}, _untold),
 }
 
