@@ -28,15 +28,14 @@ def find(name: str | Path) -> Saved:
 
 def published() -> list[str]:
     """The names of all that came with the package."""
-    return [
-        manifest.relative_to(PUBLISHED).with_suffix("").as_posix() for manifest in sorted(PUBLISHED.rglob("*.json"))
-    ]
+    weights = sorted(PUBLISHED.rglob("*.safetensors"))
+    return [file.relative_to(PUBLISHED).with_suffix("").as_posix() for file in weights]
 
 
 def path_of(name: str | Path) -> Path:
     """Where a name's file is: in the package, or else where the path says."""
     for path in (PUBLISHED / name, _without_ending(Path(name))):
-        first = min(path.glob("*.json"), default=None) if path.is_dir() else None
+        first = min(path.glob("*.safetensors"), default=None) if path.is_dir() else None
         if first is not None:
             return first.with_suffix("")
         if manifest_file(path).exists():

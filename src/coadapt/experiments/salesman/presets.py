@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.config import Measures, SalesmanConfig
 from coadapt.experiments.salesman.world import World
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
@@ -31,17 +31,16 @@ _SELF_PLAY = PPOConfig(
     entropy_bonus=0.005,
 )
 _CO_OP = replace(_SELF_PLAY, iterations=300, games=600)
-# As many steps, in half as many updates of twice the size: what a table of pairs costs does not depend on that. It goes
-# on from self-play, and at this rate its first steps would undo what was learnt there if they were not small.
-_LARGER_BATCHES = replace(_CO_OP, iterations=150, games=1_200, learning_rate=4e-3, warm_up=10)
 
 FAST = SalesmanConfig(
     clones=_SELF_PLAY,
-    policy=_LARGER_BATCHES,
+    policy=_CO_OP,
     predictor=SupervisedConfig(iterations=300, games=300, steps=50, minibatches=4, learning_rate=2e-3),
     lstm_clones=replace(_SELF_PLAY, learning_rate=1e-3),  # at 2e-3 some seeds of the LSTM never learn to play
     lstm=_CO_OP,
+    episodes=4_000,
     batch=2_000,
+    measures=Measures(layouts=20, bound_layouts=20),
 )
 
 PRESETS = {"fast": FAST, "paper": PAPER}

@@ -16,6 +16,7 @@ from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of, regret
 from coadapt.experiments.salesman.clones import cloning_of, networks_of, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.drawings import figures
+from coadapt.experiments.salesman.record import write_record
 from coadapt.experiments.salesman.report import headline, model_card, summary
 from coadapt.experiments.salesman.results import Results, gather
 from coadapt.experiments.salesman.scores import crossplay_of, evaluation_of, rehearsal_of, self_play_of
@@ -73,36 +74,38 @@ def _training_of(training: str, config: SalesmanConfig, seed: int) -> Stage:
 def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
     """Write everything into the folder, and say what there is to see."""
     results = gather(config, outcomes)
-    write_results(results, folder)
-    for name, picture in episodes_to_see(config, outcomes).items():
-        write_bytes(folder / name, picture)
+    write_results(results, outcomes, folder)
     agents = make_folder(folder / "agents")
     for name, saved in files_of(results, outcomes).items():
         make_folder((agents / name).parent)
         save(agents / name, saved)
     write_text(agents / "README.md", model_card(results))
+    write_record(agents, results)
     closing = f"The trained agents and partners are in {agents}; see them play with: coadapt watch"
     return Report(tables(results), headline(results), closing)
 
 
-def write_results(results: Results, folder: Path) -> None:
-    """The numbers, the tables and the figures."""
+def write_results(results: Results, outcomes: Inputs, folder: Path, source: Source = THIS_RUN) -> None:
+    """The numbers, the tables, the figures and some episodes."""
     write_json(folder / "summary.json", plain(summary(results)))
     write_text(folder / "table.md", "\n".join(table.markdown() for table in tables(results)))
     for name, pictures in figures(results):
         for ending, picture in pictures.items():
             write_bytes(folder / f"{name}.{ending}", picture)
+    for name, picture in episodes_to_see(results.config, outcomes, source).items():
+        write_bytes(folder / name, picture)
 
 
-def episodes_to_see(config: SalesmanConfig, outcomes: Inputs) -> dict[str, bytes]:
+def episodes_to_see(config: SalesmanConfig, outcomes: Inputs, source: Source) -> dict[str, bytes]:
     """An episode of the first seed's agent with a partner of each kind: strips of some moments, by file name."""
     if "behaviour_conditioned" not in config.methods:
         return {}
     seed, clone = config.seeds[0], (*config.references, *config.population_of(config.seeds[0]))[0]
-    agent = told_by(networks_of(outcomes, "predictor", seed), networks_of(outcomes, "policy", seed), config.feed)
+    networks, clones = source.networks(outcomes, seed), source.find(outcomes, "clones", clone)
+    agent = told_by(networks("predictor"), networks("policy"), config.feed)
     pictures: dict[str, bytes] = {}
     for kind in KINDS:
-        players = agent, told_nothing(getattr(networks_of(outcomes, "clones", clone), kind))
+        players = agent, told_nothing(getattr(clones, kind))
         episode = record_episode(key_for(seed, "episode"), config.world.game, players, label_names=KINDS, truth=kind)
         pictures |= {f"episode_{kind}.{ending}": data for ending, data in episode_strip(episode).items()}
     return pictures

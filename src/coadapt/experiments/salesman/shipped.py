@@ -14,6 +14,7 @@ from coadapt.experiments import stages as stages_module
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of
 from coadapt.experiments.salesman.config import Measures, SalesmanConfig
+from coadapt.experiments.salesman.record import with_record
 from coadapt.experiments.salesman.report import headline
 from coadapt.experiments.salesman.reproduce import measurements_of, write_results
 from coadapt.experiments.salesman.results import gather
@@ -108,19 +109,24 @@ def find(inputs: Inputs, training: str, seed: int) -> Any:
     return networks[f"{FAMILIES[method]}/{seed}"]["belief" if training == "predictor" else "policy"]
 
 
+THE_PACKAGE = Source(find, ("published",))
+
+
 def stages(config: ShippedConfig) -> list[Stage]:
     """Every published seed plays with every published reference partner."""
-    trained, source = as_trained(config), Source(find, ("published",))
-    measured = [stage for seed in config.seeds for stage in measurements_of(trained, seed, trained.references, source)]
-    return [published(config), bounds_of(trained), ceilings_of(trained, source), *measured]
+    trained = as_trained(config)
+    measured = [
+        stage for seed in config.seeds for stage in measurements_of(trained, seed, trained.references, THE_PACKAGE)
+    ]
+    return [published(config), bounds_of(trained), ceilings_of(trained, THE_PACKAGE), *measured]
 
 
 def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
     mode = _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
     trained = as_trained(config)
-    results = gather(trained, outcomes, mode, met=trained.references)
-    write_results(results, folder)
+    results = with_record(FOLDER, gather(trained, outcomes, mode, met=trained.references))
+    write_results(results, outcomes, folder, THE_PACKAGE)
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 
 
