@@ -8,7 +8,7 @@ READY := .venv/.ready
 # As a variable, for it then holds for what builds the package, too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: help reproduce reproduce-full test fast lint types pytest clean-tree results results-matrix-game results-salesman tuning bench clean
+.PHONY: help reproduce reproduce-full test fast lint types pytest clean-tree results results-matrix-game results-salesman weights tuning bench clean
 
 help:
 	@echo "make reproduce        the matrix game, and the published agents of the salesman: tables and figures (in runs/)"
@@ -16,6 +16,7 @@ help:
 	@echo "make test             format, lint, types and all tests"
 	@echo "make fast             the quick tests only"
 	@echo "make results          remake the committed results/ from a clean tree"
+	@echo "make weights          train the published agents and partners of the salesman again (an afternoon)"
 	@echo "make tuning           search the training settings again, from a clean tree (about an hour)"
 	@echo "make bench            measure how fast it is beside its peers, in environments of their own (about an hour)"
 	@echo "make clean            remove the virtual environments and runs/"
@@ -64,12 +65,16 @@ results: results-matrix-game results-salesman
 results-matrix-game: clean-tree $(READY)
 	$(BIN)/coadapt reproduce matrix-game --preset fast --run results_matrix_game --publish results/matrix_game
 
-# The weights that come with the package are those of the results.
+# The results are those of the weights that come with the package, so whoever has the package can measure them again.
 results-salesman: clean-tree $(READY)
-	$(BIN)/coadapt reproduce salesman --preset fast --run results_salesman --publish results/salesman
-	for agents in README.md behaviour-conditioned label-blind lstm lstm-matched partners; do \
+	$(BIN)/coadapt reproduce salesman --shipped --run results_salesman --publish results/salesman \
+		--episodes 20000 --set batch=2000 measures.layouts=200 measures.bound_layouts=1000 measures.episodes=2000
+
+weights: clean-tree $(READY)
+	$(BIN)/coadapt reproduce salesman --preset fast --run weights_salesman
+	for agents in README.md training.json behaviour-conditioned label-blind lstm lstm-matched partners; do \
 		rm -rf src/coadapt/weights/salesman/$$agents; \
-		cp -r runs/results_salesman/results/agents/$$agents src/coadapt/weights/salesman/; \
+		cp -r runs/weights_salesman/results/agents/$$agents src/coadapt/weights/salesman/; \
 	done
 
 tuning: clean-tree $(READY)

@@ -79,7 +79,7 @@ def test_it_writes_what_it_promises(run):
     partners = {f"agents/partners/100-{kind}" for kind in KINDS}
     trained_with = {f"agents/training-partners/{seed}-{kind}" for seed in (0, 3) for kind in KINDS}
     files = {f"{name}.{end}" for name in agents | partners | trained_with for end in ("json", "safetensors")}
-    texts = {"summary.json", "provenance.json", "table.md", "times.md", "agents/README.md"}
+    texts = {"summary.json", "provenance.json", "table.md", "times.md", "agents/README.md", "agents/training.json"}
     assert written == texts | figures | files
 
 
@@ -152,17 +152,19 @@ def published(run, monkeypatch):
 def test_the_published_agents_are_worth_what_training_found(published, summary, tmp_path):
     """The same agents, partners and chances from files: the same numbers, but for what rounding does to a choice."""
     assert published.seeds == (3,)
-    assert published.methods == ("behaviour_conditioned", "label_blind", "lstm")
+    assert published.methods == ("behaviour_conditioned", "label_blind", "lstm", "lstm_matched")
     some = lambda config: [s for s in shipped.stages(config) if s.name in ("published", "evaluation_3", "crossplay_3")]
     made, _ = carry_out(replace(shipped.EXPERIMENT, stages=some), published, tmp_path / "run")
     again = json.loads((made.results / "summary.json").read_text())
     place = lambda row: (row["method"], row["partner_id"], row["mode"])
     before = {place(row): row["mean_return"] for row in summary["rows"]}
     after = {place(row): row["mean_return"] for row in again["rows"]}
-    assert set(after) == {row for row in before if row[0] != "lstm_matched"}
+    assert set(after) == set(before)
     assert all(abs(after[row] - before[row]) < 0.01 for row in after)
     assert again["mode"] == summary["mode"]
     assert {row["partner_id"] for row in again["crossplay"]} == {f"100-{kind}" for kind in KINDS}
+    for known_of_training in ("partners", "rehearsal", "accuracy", "curves", "environment_steps"):
+        assert again[known_of_training] == summary[known_of_training]
 
 
 def test_all_that_is_measured_after_training_is_measured_of_published_agents(published, experiment):

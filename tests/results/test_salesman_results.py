@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coadapt.catalogue import find
+from coadapt.catalogue import find, published
 from coadapt.configs.data import read_config
 from coadapt.evaluation.statistics import crossed
 from coadapt.experiments.salesman import FAST, SalesmanConfig
@@ -15,6 +15,7 @@ from coadapt.experiments.salesman.world import KINDS
 FOLDER = Path(__file__).parents[2] / "results" / "salesman"
 SUMMARY = json.loads((FOLDER / "summary.json").read_text())
 ROWS = SUMMARY["rows"]
+MANIFESTS = [find(name).about for name in published()]
 TARGETS = {"skilled": 0.100, "intermediate": 0.011, "novice": -0.022}
 
 
@@ -33,10 +34,11 @@ def _whose(row):
     return row["method"], row["seed"], row["partner_kind"], row["mode"]
 
 
-def test_they_come_from_the_fast_preset_and_a_clean_commit():
-    assert read_config(SalesmanConfig, json.loads((FOLDER / "config.json").read_text())) == FAST
-    commit = json.loads((FOLDER / "provenance.json").read_text())["commit"]
-    assert len(commit) == 40
+def test_they_come_from_agents_of_the_fast_preset_and_a_clean_commit():
+    assert {about["commit"] for about in MANIFESTS} == {MANIFESTS[0]["commit"]}
+    assert all(read_config(SalesmanConfig, about["config"]) == FAST for about in MANIFESTS)
+    commits = MANIFESTS[0]["commit"], json.loads((FOLDER / "provenance.json").read_text())["commit"]
+    assert [len(commit) for commit in commits] == [40, 40]  # "with changes" would be more
 
 
 def test_every_method_seed_partner_and_mode_has_enough_episodes():
