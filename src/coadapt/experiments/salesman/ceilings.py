@@ -3,8 +3,9 @@
 Each reference partner has an exact best response. What that is worth, from many starts on many layouts, is worked out
 once; then every agent plays from the same starts. Beside the best response, which knows whom it plays with, stand two
 players that have to find out and do so exactly: one is the conditioned policy, the other does what is best with the
-likeliest partner. The first of them tells apart what the agent loses by acting, by what nobody could have known, and by
-its predictor.
+likeliest partner. A third is told the kind and does what is best with such partners on average. So it can be told apart
+what the agent loses by acting, by not knowing which one of its kind it plays with, by what nobody could have known so
+soon, and by its predictor.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.agents.best_response import RespondsToLikeliest
+from coadapt.agents.best_response import FollowsTable, RespondsToLikeliest
 from coadapt.arrays import Array, Count, Float, Key, Scalar
 from coadapt.encounters import Greedy
 from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
@@ -36,10 +37,9 @@ from coadapt.experiments.salesman.training import acting_on
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import SalesmanState
 from coadapt.games.salesman_layouts import layout_of
-from coadapt.oracles.salesman import Outlook, at_random, best_response, joint_optimum
+from coadapt.oracles.salesman import Actions, Behaviour, Outlook, at_random, best_response, joint_optimum
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners
-from coadapt.players import Player
 
 
 class Bounds(NamedTuple):
@@ -78,6 +78,7 @@ class Ceilings(NamedTuple):
 
     best: Played  # by its best response, on average
     responding: Played  # by the best response to whoever it most likely is
+    told_the_kind: Played  # by the best response to all of its kind on average
 
 
 def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
@@ -88,20 +89,32 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
         partners, starts = source.partners(config, inputs), _starts(config, number)
         layout = shared_layout(starts)
 
-        def respond(partner: Player) -> tuple[Played, Any]:
-            best = best_response(game, layout, behaviour_of(partner, game, layout))
+        def respond(behaviour: Behaviour) -> tuple[Played, Actions]:
+            best = best_response(game, layout, behaviour)
             return Played(*(from_table(starts, table) for table in best.outlook[:2])), best.actions
 
-        best, actions = jax.lax.map(respond, partners.players)
+        behaviours = jax.lax.map(lambda partner: behaviour_of(partner, game, layout), partners.players)
+        best, to_each = jax.lax.map(respond, behaviours)
+        _, to_kind = jax.lax.map(respond, _on_average(behaviours, partners.labels))
         by_name = partners._replace(labels=jnp.eye(len(partners.ids)))
-        seat = taken_by(RespondsToLikeliest(posterior_of(config, by_name), actions), partners.labels)
+        finding_out = taken_by(RespondsToLikeliest(posterior_of(config, by_name), to_each), partners.labels)
+        told = Seat(lambda label: FollowsTable(to_kind[jnp.argmax(label)]), partners.labels)
         key = jax.random.fold_in(key_for(0, "responding"), number)
-        responding = _with_each(key, config, starts, partners, seat, greedy=True)
-        return Ceilings(best, responding), {"return": jnp.mean(best.total)[None]}
+        responding, told_the_kind = (
+            _with_each(key, config, starts, partners, seat, greedy=True) for seat in (finding_out, told)
+        )
+        return Ceilings(best, responding, told_the_kind), {"return": jnp.mean(best.total)[None]}
 
     needs = source.needs(config.references)
     display = {"replicates": ("all partners",), "shown": ("return",)}
     return measuring_stage("ceilings", __name__, _settings(config), measure, config.measures.layouts, needs, **display)
+
+
+def _on_average(
+    behaviours: Float[Array, "partner *table"], labels: Float[Array, "partner kind"]
+) -> Float[Array, "kind *table"]:
+    """What the partners of each kind do on average, wherever they may be."""
+    return jnp.tensordot((labels / labels.sum(axis=0)).T, behaviours, axes=1)
 
 
 def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:

@@ -80,9 +80,9 @@ def _crossplay_rows(results: Results) -> Iterator[dict[str, Any]]:
 def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
     for who, regret in _each(results.reference_ids, results.regrets):
         yield who | _of_regret(regret)
-    for partner, regret in zip(results.reference_ids, results.responding, strict=False):
-        who = {"method": "best_response_to_likeliest", "seed": None, "mode": "argmax"}
-        yield who | _whom(partner) | _of_regret(regret)
+    for method, regrets in results.exact.items():
+        for partner, regret in zip(results.reference_ids, regrets, strict=True):
+            yield {"method": method, "seed": None, "mode": "argmax"} | _whom(partner) | _of_regret(regret)
 
 
 def _of_regret(regret: Regret) -> dict[str, float]:

@@ -45,6 +45,10 @@ Way = tuple[str, int, str]
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
+EXACT = {"best_response_to_likeliest": "responding", "best_response_to_kind": "told_the_kind"}
+"""Who plays without any training, and where it is among the ceilings."""
+
+
 class Exchange(NamedTuple):
     """What an agent came to with each pair of partners, and what its belief about the second was worth by step."""
 
@@ -64,7 +68,7 @@ class Results(NamedTuple):
     met_in_crossplay: Sequence[str]
     bounds: Bounds | None  # by layout
     regrets: Mapping[Way, list[Regret]]  # one for each reference partner
-    responding: Sequence[Regret]  # of the best response to the likeliest, which needs no training
+    exact: Mapping[str, Sequence[Regret]]  # of the best responses that know less than the partner, by who it is
     partners: Sequence[Partner] = ()  # of all clones
     rehearsal: Mapping[tuple[str, str, int], list[Cell]] = NONE  # by feed, mode and seed
     accuracies: Mapping[int, tuple[float, float]] = NONE  # by seed: in training, and in execution then
@@ -89,6 +93,15 @@ class Results(NamedTuple):
         """What one method's regret with the reference partners of one kind is, in the headline: seed, partner, ..."""
         of = [self.regrets[method, seed, self.mode] for seed in self.config.seeds]
         return np.array([[getattr(regret, what) for regret in only(kind, regrets)] for regrets in of])
+
+    def regret_of_exact(self, who: str, kind: str, what: str) -> np.ndarray:
+        """The same of one who needs no training: partner, ..."""
+        return np.array([getattr(regret, what) for regret in only(kind, self.exact[who])])
+
+    @property
+    def layouts(self) -> int:
+        """On how many layouts regret was measured."""
+        return len(next(iter(self.regrets.values()))[0].lost)
 
     def opinion(self, source: str, kind: str | None = None) -> Opinion:
         """By step, of all seeds with the reference partners of one kind, or with all of them, in the headline."""
@@ -148,7 +161,7 @@ def gather(
             way: regrets_of(outcomes["ceilings"].best, by_layout(played))
             for way, played in _ways(config, outcomes, "regret")
         },
-        responding=regrets_of(ceilings.best, ceilings.responding) if ceilings else (),
+        exact={name: regrets_of(ceilings.best, getattr(ceilings, field)) for name, field in EXACT.items() if ceilings},
         partners=[partner for clone in config.all_clones for partner in _partners_of(config, outcomes, clone)],
         rehearsal=rehearsal,
         accuracies={seed: _accuracies(config, outcomes, seed) for seed, _ in _by_seed(config, outcomes, "rehearsal")},

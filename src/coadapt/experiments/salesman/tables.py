@@ -26,8 +26,9 @@ NAMES = {
     "shuffled_label": "told another's label",
     "always_skilled": "always told skilled",
     "always_novice": "always told novice",
+    "best_response_to_likeliest": "best response to the likeliest partner",
+    "best_response_to_kind": "best response to its kind on average",
 }
-RESPONDING = "best response to the likeliest partner"
 SOURCE_NAMES = {"predictor": "predictor", "posterior": "exact posterior"}
 EXCHANGE_NAMES = NAMES | {
     UNANNOUNCED: "the agent, told nothing",
@@ -160,11 +161,15 @@ def regret_table(results: Results) -> Table:
         for method in regretting(results)
         for kind in reversed(KINDS)
     ]
-    rows += [[RESPONDING, kind, *_regret_columns(_responding(results, kind), None)] for kind in reversed(KINDS)]
+    rows += [
+        [NAMES[who], kind, *_regret_columns(_of_exact(results, who, kind), None)]
+        for who in results.exact
+        for kind in reversed(KINDS)
+    ]
     returns = ["paper", "ours", "best response", "closed", "regret", "95% interval"]
     title = (
         "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
-        f" starts on {len(results.responding[0].lost)} layouts, the main agent {ACTING[results.mode]}; closed is the"
+        f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; closed is the"
         " share of the way from the paper's return to the best response's"
     )
     return Table(title, ["method", "partner", *returns, "steps", "steps at best"], rows, left=(1,))
@@ -188,10 +193,9 @@ def regret_of(results: Results, method: str, kind: str) -> RegretOfKind:
     return _estimated(lambda what: results.regret(method, kind, what))
 
 
-def _responding(results: Results, kind: str) -> RegretOfKind:
+def _of_exact(results: Results, who: str, kind: str) -> RegretOfKind:
     """Of one that needs no training: there are partners and layouts, but no seeds."""
-    regrets = only(kind, results.responding)
-    return _estimated(lambda what: np.array([getattr(regret, what) for regret in regrets]))
+    return _estimated(lambda what: results.regret_of_exact(who, kind, what))
 
 
 def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfKind:
@@ -217,9 +221,15 @@ def loss_table(results: Results) -> Table:
     rows = []
     for kind in reversed(KINDS):
         predicted, inferred, told = (results.regret(method, kind, "lost") for method in KNOWING_MORE)
-        parts = [crossed(of) for of in (predicted - inferred, inferred - told, told)]
+        which = results.regret_of_exact("best_response_to_kind", kind, "lost")
+        parts = [crossed(of) for of in (predicted - inferred, inferred - told, told - which, which)]
         rows.append([kind, *(cell for part in parts for cell in (f"{part.mean:.4f}", interval(part)))])
-    where = ["by its predictor", "by what cannot be known so soon", "by acting, told the kind"]
+    where = [
+        "by its predictor",
+        "by what cannot be known so soon",
+        "by acting, told the kind",
+        "by not knowing which of its kind",
+    ]
     columns = ["partner", *(column for of in where for column in (of, "95% interval"))]
     return Table("Where the behaviour-conditioned agent loses its return against the best response", columns, rows)
 
