@@ -34,7 +34,7 @@ SOURCES = ("predictor", "posterior")
 
 
 def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
-    """The stage in which the exact posterior looks over the agent's shoulder, in either mode."""
+    """The stage in which the exact posterior looks over the agent's shoulder."""
 
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Notes], Info]:
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
@@ -44,9 +44,9 @@ def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) 
         play = lambda greedy: play_with_all(
             key, config.world.game, partners, lambda _: watched, labels, config.batch, greedy, _both_opinions
         )[1]
-        said = in_each_mode(play)
+        said = in_each_mode(play, source.modes)
         right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
-        return said, {who: right(said["argmax"].lasting[who]) for who in SOURCES}
+        return said, {who: right(said[source.modes[-1]].lasting[who]) for who in SOURCES}
 
     return _stage("adaptation", config, seed, source, measure, {}, SOURCES)
 
@@ -68,7 +68,7 @@ UNANNOUNCED, ANNOUNCED, TOLD = "behaviour_conditioned", "announced", "true_label
 
 
 def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
-    """The stage in which another partner takes over in the middle of the episode, in either mode.
+    """The stage in which another partner takes over in the middle of the episode.
 
     All methods of the seed play, and the agent also when it is told that there is somebody new, or even whom.
     """
@@ -92,8 +92,8 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
             note = own_opinion if name in (UNANNOUNCED, ANNOUNCED) else nothing
             return AfterExchange(*play_with_all(key, game, pairs, agents[name], told, config.batch, greedy, note))
 
-        found = {name: in_each_mode(partial(play, name)) for name in agents}
-        return found, {name: jnp.mean(of["argmax"].episodes.total)[None] for name, of in found.items()}
+        found = {name: in_each_mode(partial(play, name), source.modes) for name in agents}
+        return found, {name: jnp.mean(of[source.modes[-1]].episodes.total)[None] for name, of in found.items()}
 
     return _stage("exchange", config, seed, source, measure, {"after": after}, (UNANNOUNCED, ANNOUNCED))
 
@@ -124,6 +124,7 @@ def _stage(
 ) -> Stage:
     settings |= {"world": config.world, "seed": seed, "feed": config.feed, "batch": config.batch}
     settings |= {"references": config.references, "episodes": config.measures.episodes, "methods": config.methods}
+    settings |= {"modes": source.modes}
     needs = source.needs(config.references, seed, config.trainings)
     parts, display = config.measures.episodes // config.batch, display_of(seed, *shown)
     return measuring_stage(stage_name(name, seed), __name__, settings, measure, parts, needs, **display)

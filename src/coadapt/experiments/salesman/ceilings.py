@@ -118,7 +118,7 @@ def _on_average(
 
 
 def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
-    """The stage that lets the agents of one seed play from all starts, with every reference partner, in either mode."""
+    """The stage that lets the agents of one seed play from all starts, with every reference partner."""
 
     def measure(inputs: Inputs, part: Count) -> tuple[dict[str, dict[str, Played]], Info]:
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
@@ -127,12 +127,12 @@ def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> S
         key = jax.random.fold_in(key_for(seed, "regret"), part)
         play = lambda seat, greedy: _with_each(key, config, starts, partners, seat, greedy)
         seats = _regretting(config, networks, partners)
-        found = {method: in_each_mode(partial(play, seat)) for method, seat in seats.items()}
-        return found, {method: jnp.mean(of["argmax"].total)[None] for method, of in found.items()}
+        found = {method: in_each_mode(partial(play, seat), source.modes) for method, seat in seats.items()}
+        return found, {method: jnp.mean(of[source.modes[-1]].total)[None] for method, of in found.items()}
 
     needs = source.needs(config.references, seed, config.trainings)
     name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
-    settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods}
+    settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods, "modes": source.modes}
     display = display_of(seed, *config.methods[:2])
     return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
 

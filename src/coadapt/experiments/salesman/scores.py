@@ -72,20 +72,22 @@ ByMode = dict[str, dict[str, Any]]
 
 
 def crossplay_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN) -> Stage:
-    """The stage that lets all methods of one seed play with every partner of these clones, in either mode."""
+    """The stage that lets all methods of one seed play with every partner of these clones."""
 
     def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
         for_play = jax.random.fold_in(key_for(seed, "crossplay"), part)
         partners = source.partners_of(clones, inputs)
         seats = seats_of(config, source.networks(inputs, seed), labels_by_game(config, partners))
         play = lambda seat, greedy: means_of(for_play, config.world.game, partners, seat, config.batch, greedy)
-        found = {method: in_each_mode(partial(play, seat)) for method, seat in seats.items()}
+        found = {method: in_each_mode(partial(play, seat), source.modes) for method, seat in seats.items()}
         return found, _returns(found)
 
     episodes = config.measures.episodes
     settings = _settings(config, seed) | {"methods": config.methods, "clones": clones, "episodes": episodes}
+    settings |= {"modes": source.modes}
     needs = source.needs(clones, seed, config.trainings)
-    parts, display = episodes // config.batch, display_of(seed, "behaviour_conditioned_argmax", "lstm_argmax")
+    parts, mode = episodes // config.batch, source.modes[-1]
+    display = display_of(seed, f"behaviour_conditioned_{mode}", f"lstm_{mode}")
     return measuring_stage(stage_name("crossplay", seed), __name__, settings, measure, parts, needs, **display)
 
 

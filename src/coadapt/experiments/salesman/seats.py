@@ -1,6 +1,6 @@
 """Who sits down to play with the reference partners: all methods of a seed, and controls."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -69,9 +69,9 @@ def told_by_sources(key: Key, labels: Float[Array, "games label"]) -> dict[str, 
     return dict(zip(LABEL_SOURCES, rows, strict=True))
 
 
-def in_each_mode(play: Callable[[Greedy], Any]) -> dict[str, Any]:
+def in_each_mode(play: Callable[[Greedy], Any], modes: Sequence[str] = tuple(MODES)) -> dict[str, Any]:
     """What is played in each mode, by one program that is gone through once for each."""
-    return for_each(play, {mode: jnp.bool_(greedy) for mode, greedy in MODES.items()})
+    return for_each(play, {mode: jnp.bool_(MODES[mode]) for mode in modes})
 
 
 def for_each(do: Callable[[Any], Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -101,6 +101,7 @@ class Source(NamedTuple):
 
     find: Find = networks_of
     made_by: tuple[str, ...] | None = None  # the stages that are needed for whatever is to be found
+    modes: tuple[str, ...] = tuple(MODES)  # in which agents are looked at closely: one, if it was chosen before
 
     def partners(self, config: SalesmanConfig, inputs: Inputs) -> Partners:
         """The reference partners."""

@@ -109,24 +109,27 @@ def find(inputs: Inputs, training: str, seed: int) -> Any:
     return networks[f"{FAMILIES[method]}/{seed}"]["belief" if training == "predictor" else "policy"]
 
 
-THE_PACKAGE = Source(find, ("published",))
+def the_package(config: ShippedConfig) -> Source:
+    """Networks from the package, in the mode that was chosen for them."""
+    return Source(find, ("published",), (_mode(config),))
+
+
+def _mode(config: ShippedConfig) -> str:
+    return _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
 
 
 def stages(config: ShippedConfig) -> list[Stage]:
     """Every published seed plays with every published reference partner."""
-    trained = as_trained(config)
-    measured = [
-        stage for seed in config.seeds for stage in measurements_of(trained, seed, trained.references, THE_PACKAGE)
-    ]
-    return [published(config), bounds_of(trained), ceilings_of(trained, THE_PACKAGE), *measured]
+    trained, source = as_trained(config), the_package(config)
+    measured = [stage for seed in config.seeds for stage in measurements_of(trained, seed, trained.references, source)]
+    return [published(config), bounds_of(trained), ceilings_of(trained, source), *measured]
 
 
 def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
-    mode = _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
     trained = as_trained(config)
-    results = with_record(FOLDER, gather(trained, outcomes, mode, met=trained.references))
-    write_results(results, outcomes, folder, THE_PACKAGE)
+    results = with_record(FOLDER, gather(trained, outcomes, _mode(config), met=trained.references))
+    write_results(results, outcomes, folder, the_package(config))
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 
 
