@@ -1,6 +1,6 @@
 """The salesman's results as tables, beside the paper's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +76,7 @@ def tables(results: Results) -> list[Table]:
     if results.regrets:
         made.append(regret_table(results))
         made += [loss_table(results)] if set(KNOWING_MORE) <= set(regretting(results)) else []
+        made.append(knowing_table(results))
     if results.cells:
         other = next(mode for mode in MODES if mode != results.mode)
         made += [score_table(results, results.mode), score_table(results, other)]
@@ -155,24 +156,29 @@ def source_table(results: Results) -> Table:
 
 
 def regret_table(results: Results) -> Table:
-    """How far everyone is from the exact best response: the paper, ours and the optimum, side by side."""
+    """How far every method is from the exact best response: the paper, ours and the optimum, side by side."""
     rows = [
-        [NAMES[method], kind, *_regret_columns(regret_of(results, method, kind), paper_row(results, method, kind))]
-        for method in regretting(results)
-        for kind in reversed(KINDS)
+        [NAMES[method], kind, *_beside_the_paper(regret, paper_row(results, method, kind)), *_regret_columns(regret)]
+        for method, kind, regret in _each_regret(results)
+        if method in results.config.methods
     ]
-    rows += [
-        [NAMES[who], kind, *_regret_columns(_of_exact(results, who, kind), None)]
-        for who in results.exact
-        for kind in reversed(KINDS)
-    ]
-    returns = ["paper", "ours", "best response", "closed", "regret", "95% interval"]
     title = (
         "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
         f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; closed is the"
         " share of the way from the paper's return to the best response's"
     )
-    return Table(title, ["method", "partner", *returns, "steps", "steps at best"], rows, left=(1,))
+    return Table(title, ["method", "partner", "paper", "closed", *REGRET_COLUMNS], rows, left=(1,))
+
+
+def knowing_table(results: Results) -> Table:
+    """The same of those who know more than an agent can."""
+    rows = [
+        [NAMES[who], kind, *_regret_columns(regret)]
+        for who, kind, regret in _each_regret(results)
+        if who not in results.config.methods
+    ]
+    title = "The same for players that know more: the conditioned policy told who it is, and best responses"
+    return Table(title, ["who", "partner", *REGRET_COLUMNS], rows, left=(1,))
 
 
 class RegretOfKind(NamedTuple):
@@ -203,11 +209,26 @@ def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfKind:
     return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
 
 
-def _regret_columns(regret: RegretOfKind, paper: PaperRow | None) -> list[str]:
-    theirs, closed = ("", "") if paper is None else (f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}")
+def _each_regret(results: Results) -> Iterator[tuple[str, str, RegretOfKind]]:
+    """Of everybody with partners of each kind."""
+    for method in regretting(results):
+        yield from ((method, kind, regret_of(results, method, kind)) for kind in reversed(KINDS))
+    for who in results.exact:
+        yield from ((who, kind, _of_exact(results, who, kind)) for kind in reversed(KINDS))
+
+
+REGRET_COLUMNS = ("return", "best response", "regret", "95% interval", "steps", "steps at best")
+
+
+def _regret_columns(regret: RegretOfKind) -> list[str]:
     best, lost = regret.best_total, regret.lost
     steps = [f"{regret.best_length + regret.longer.mean:.2f}", f"{regret.best_length:.2f}"]
-    return [theirs, f"{best - lost.mean:.4f}", f"{best:.4f}", closed, f"{lost.mean:.4f}", interval(lost), *steps]
+    return [f"{best - lost.mean:.4f}", f"{best:.4f}", f"{lost.mean:.4f}", interval(lost), *steps]
+
+
+def _beside_the_paper(regret: RegretOfKind, paper: PaperRow | None) -> list[str]:
+    """The paper's return, and how much of the way from there to the best response's is closed."""
+    return ["", ""] if paper is None else [f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}"]
 
 
 def regretting(results: Results) -> list[str]:
