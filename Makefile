@@ -72,9 +72,13 @@ results-salesman: clean-tree $(READY)
 
 weights: clean-tree $(READY)
 	$(BIN)/coadapt reproduce salesman --preset fast --run weights_salesman
-	for agents in README.md training.json behaviour-conditioned label-blind lstm lstm-matched partners; do \
+	set -e; for agents in README.md training.json behaviour-conditioned label-blind lstm lstm-matched partners; do \
+		test -e runs/weights_salesman/results/agents/$$agents; \
 		rm -rf src/coadapt/weights/salesman/$$agents; \
 		cp -r runs/weights_salesman/results/agents/$$agents src/coadapt/weights/salesman/; \
+	done
+	for about in provenance.json times.md; do \
+		cp runs/weights_salesman/results/$$about src/coadapt/weights/salesman/training-$$about; \
 	done
 
 tuning: clean-tree $(READY)

@@ -4,10 +4,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from coadapt.evaluation.adaptation import Opinion
+from coadapt.evaluation.returns import Notes
 from coadapt.evaluation.statistics import Estimate
 from coadapt.experiments.salesman.adaptation import exchanges
-from coadapt.experiments.salesman.ceilings import Played, by_layout, regrets_of
+from coadapt.experiments.salesman.ceilings import Played, _on_average, by_layout, regrets_of
 from coadapt.experiments.salesman.config import Measures
+from coadapt.experiments.salesman.results import _since
 from coadapt.experiments.salesman.tables import RegretOfKind
 
 
@@ -55,3 +58,22 @@ def test_exchanges_stay_within_a_population():
 def test_layouts_come_in_tens():
     with pytest.raises(ValueError, match="multiple of 10"):
         Measures(layouts=25)
+
+
+def test_partners_of_a_kind_are_averaged_over_populations():
+    """Two populations of three kinds: what the first and the fourth do, the second and the fifth, the third and last."""
+    behaviours = jnp.array([0.0, 10, 20, 2, 14, 26])[:, None]
+    average = _on_average(behaviours, jnp.tile(jnp.eye(3), (2, 1)))
+    np.testing.assert_allclose(average, [[1], [12], [23]])
+
+
+def test_episodes_that_were_over_before_an_exchange_do_not_count():
+    """Two episodes: one is over after a step, and right; the other takes three, and is wrong, right and wrong."""
+    by_step = lambda *numbers: np.array(numbers, np.float64)[None, None]  # one part, one pair
+    opinions = lambda counted, correct: Opinion(*[counted] * 4, *[counted[..., None]] * 3)._replace(correct=correct)
+    lasting = opinions(by_step(2, 1, 1), by_step(1, 1, 0))
+    kept = opinions(by_step(2, 2, 2), by_step(1, 2, 1))
+    since = _since(1, Notes(lasting, kept))
+    assert since is not None
+    assert since.counted.tolist() == [[1, 1]]
+    assert since.correct.tolist() == [[1, 0]]

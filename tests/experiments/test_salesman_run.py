@@ -15,11 +15,14 @@ from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, shipped
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
+from coadapt.experiments.salesman.record import with_record
+from coadapt.experiments.salesman.results import gather
 from coadapt.experiments.salesman.seats import LABEL_SOURCES
 from coadapt.experiments.salesman.trial import try_out
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import key_for
 from coadapt.experiments.working import Manner, Worker
+from coadapt.storage.files import Foreign
 from tests.experiments.small_salesman import SMALL
 
 pytestmark = pytest.mark.slow
@@ -165,6 +168,16 @@ def test_the_published_agents_are_worth_what_training_found(published, summary, 
     assert {row["partner_id"] for row in again["crossplay"]} == {f"100-{kind}" for kind in KINDS}
     for known_of_training in ("partners", "rehearsal", "accuracy", "curves", "environment_steps"):
         assert again[known_of_training] == summary[known_of_training]
+
+
+def test_a_record_of_other_agents_or_none_at_all_is_refused(run, tmp_path):
+    nothing = gather(SMALL, {})
+    with pytest.raises(Foreign, match="is of agents trained at .*, but those beside it were at another"):
+        with_record(run.results / "agents", nothing, "another")
+    record = json.loads((run.results / "agents" / "training.json").read_text())
+    (tmp_path / "training.json").write_text(json.dumps(record | {"curves": [7]}))
+    with pytest.raises(Foreign, match="does not say what it should"):
+        with_record(tmp_path, nothing, record["commit"])
 
 
 def test_all_that_is_measured_after_training_is_measured_of_published_agents(published, experiment):

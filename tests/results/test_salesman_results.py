@@ -1,6 +1,7 @@
 """The committed results of the salesman hold what the project claims of them. They are checked, not made, here."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,6 @@ from coadapt.experiments.salesman.world import KINDS
 FOLDER = Path(__file__).parents[2] / "results" / "salesman"
 SUMMARY = json.loads((FOLDER / "summary.json").read_text())
 ROWS = SUMMARY["rows"]
-MANIFESTS = [find(name).about for name in published()]
 TARGETS = {"skilled": 0.100, "intermediate": 0.011, "novice": -0.022}
 
 
@@ -35,9 +35,10 @@ def _whose(row):
 
 
 def test_they_come_from_agents_of_the_fast_preset_and_a_clean_commit():
-    assert {about["commit"] for about in MANIFESTS} == {MANIFESTS[0]["commit"]}
-    assert all(read_config(SalesmanConfig, about["config"]) == FAST for about in MANIFESTS)
-    commits = MANIFESTS[0]["commit"], json.loads((FOLDER / "provenance.json").read_text())["commit"]
+    manifests = [find(name).about for name in published()]
+    (commit,) = {about["commit"] for about in manifests}
+    assert all(read_config(SalesmanConfig, about["config"]) == FAST for about in manifests)
+    commits = commit, json.loads((FOLDER / "provenance.json").read_text())["commit"]
     assert [len(commit) for commit in commits] == [40, 40]  # "with changes" would be more
 
 
@@ -80,8 +81,10 @@ def test_the_mode_is_the_better_one_with_training_partners():
 
 
 def test_the_published_weights_are_those_of_the_results():
-    """Their manifests have the same numbers."""
-    for seed in FAST.seeds:
-        measured = find(f"salesman/behaviour-conditioned/{seed}").about["measured"]
-        for kind in KINDS:
-            assert measured[f"return_{kind}"] == pytest.approx(returns("behaviour_conditioned", kind)[seed], abs=1e-9)
+    """After training they were measured by fewer episodes, so the numbers of their manifests are near to these."""
+    error_then = lambda row: row["return_standard_error"] * (row["episodes"] / FAST.episodes) ** 0.5
+    for seed, kind in product(FAST.seeds, KINDS):
+        then = find(f"salesman/behaviour-conditioned/{seed}").about["measured"][f"return_{kind}"]
+        rows = [row for row in ROWS if _whose(row) == ("behaviour_conditioned", seed, kind, SUMMARY["mode"])]
+        error = np.mean([error_then(row) ** 2 for row in rows]) ** 0.5 / len(rows) ** 0.5
+        assert abs(then - returns("behaviour_conditioned", kind)[seed]) < 5 * error

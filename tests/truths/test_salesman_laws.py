@@ -48,4 +48,3 @@ def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key
     learned, exact = (np.asarray(losses, np.float64) for losses in log_losses(key))
     difference = learned - exact
     assert difference.mean() > -4 * difference.std() / len(difference) ** 0.5
-    assert exact.mean() < learned.mean()

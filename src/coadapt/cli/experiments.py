@@ -115,10 +115,12 @@ def reproduce_salesman(
     config: ConfigFile = None,
     seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
     episodes: Annotated[
-        int | None, arg(help="Of every method with every reference partner. Usually 20,000; shipped 4,000.")
+        int | None, arg(help="Of every method with every reference partner. The fast preset's, and shipped: 4,000.")
     ] = None,
     settings: Settings = (),
-    run: Annotated[Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman.")] = None,
+    run: Annotated[
+        Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman, or salesman_shipped.")
+    ] = None,
     fresh: Fresh = False,
     options: AllOptions = AS_USUAL,
 ) -> None:

@@ -146,10 +146,11 @@ BYTES_A_PLACE = 4 * 64
 """What the dynamic programme needs for each place of a table, counted in floats of four bytes: measured, rounded up."""
 
 
-def check_fits(game: Salesman) -> None:
-    """A ValueError if the tables of this game would not fit in memory."""
+def check_fits(game: Salesman, responses: int = 1) -> None:
+    """A ValueError if the tables of this game, and so many best responses, would not fit in memory."""
     places = 2**game.subgoals * game.size**4
-    needed, there = places * (BYTES_A_PLACE + game.max_steps), _free_memory()
+    a_response = game.max_steps + 4 * len(MOVES)  # an action for every step, beside the behaviour it responds to
+    needed, there = places * (BYTES_A_PLACE + responses * a_response), _free_memory()
     if needed > there:
         raise ValueError(
             f"exact tables of a {game.size}x{game.size} grid with {game.subgoals} subgoals need about"

@@ -3,9 +3,9 @@
 Each reference partner has an exact best response. What that is worth, from many starts on many layouts, is worked out
 once; then every agent plays from the same starts. Beside the best response, which knows whom it plays with, stand two
 players that have to find out and do so exactly: one is the conditioned policy, the other does what is best with the
-likeliest partner. A third is told the kind and does what is best with such partners on average. So it can be told apart
-what the agent loses by acting, by not knowing which one of its kind it plays with, by what nobody could have known so
-soon, and by its predictor.
+likeliest partner. A third is told the kind and does what is best with a partner that is, at every step, another one of
+its kind. So it can be told apart what the agent loses by acting, at most by not knowing which one of its kind it plays
+with, by what nobody could have known so soon, and by its predictor.
 """
 
 from collections.abc import Callable
@@ -34,10 +34,11 @@ from coadapt.experiments.salesman.seats import (
     told_labels,
 )
 from coadapt.experiments.salesman.training import acting_on
+from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import SalesmanState
 from coadapt.games.salesman_layouts import layout_of
-from coadapt.oracles.salesman import Actions, Behaviour, Outlook, at_random, best_response, joint_optimum
+from coadapt.oracles.salesman import Actions, Behaviour, Outlook, at_random, best_response, check_fits, joint_optimum
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners
 
@@ -78,7 +79,7 @@ class Ceilings(NamedTuple):
 
     best: Played  # by its best response, on average
     responding: Played  # by the best response to whoever it most likely is
-    told_the_kind: Played  # by the best response to all of its kind on average
+    told_the_kind: Played  # by the best response to what those of its kind do on average
 
 
 def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
@@ -86,6 +87,7 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
     game = config.world.game
 
     def measure(inputs: Inputs, number: Count) -> tuple[Ceilings, Info]:
+        check_fits(game, responses=len(KINDS) * (len(config.references) + 1))
         partners, starts = source.partners(config, inputs), _starts(config, number)
         layout = shared_layout(starts)
 
@@ -114,7 +116,8 @@ def _on_average(
     behaviours: Float[Array, "partner *table"], labels: Float[Array, "partner kind"]
 ) -> Float[Array, "kind *table"]:
     """What the partners of each kind do on average, wherever they may be."""
-    return jnp.tensordot((labels / labels.sum(axis=0)).T, behaviours, axes=1)
+    shares = labels / jnp.sum(labels, axis=0, keepdims=True)
+    return jnp.tensordot(shares.T, behaviours, axes=1)
 
 
 def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:

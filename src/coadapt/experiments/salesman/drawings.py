@@ -99,7 +99,7 @@ def draw_calibration(results: Results) -> Pictures:
     """How often a belief is right, by how certain it is."""
     panels = []
     for source in SOURCES:
-        found = calibration(results.opinion(source))
+        found = calibration(results.opinion(source, kept=False))
         some = found.share > 0
         title = f"{SOURCE_NAMES[source]}: {found.error:.3f} apart on average"
         right = Line("how often it is right", found.said[some], found.was[some], style="o-", colour="tab:blue")
@@ -119,7 +119,7 @@ def draw_exchange(results: Results) -> Pictures:
             for name, style, manner in ((UNANNOUNCED, "-", "unannounced"), (ANNOUNCED, "--", "announced")):
                 accuracy = by_step(results.after_exchange(name, first, second), "correct")
                 label = f"then {second}, {manner}"
-                lines.append(Line(label, since, accuracy[after:], style=style, colour=KIND_COLOURS[second]))
+                lines.append(Line(label, since, accuracy, style=style, colour=KIND_COLOURS[second]))
         panels.append(Panel(f"{first} at first", lines))
     title = f"After step {after} somebody else plays on: how often the agent knows the new partner's kind"
     return draw_panels(panels, "steps since the exchange", "accuracy", title, legend_columns=3)
@@ -137,7 +137,8 @@ def draw_crossplay(results: Results) -> Pictures:
     rows = [f"{NAMES[method]} {seed}" for method, seed in runs]
     references = set(results.reference_ids)
     columns = [partners[n] + ("" if partners[n] in references else " *") for n in order]
-    title = f"Return of every agent with every partner, {ACTING[results.mode]}"
+    known = "; * is a partner that agents were trained with" if set(partners) > references else ""
+    title = f"Return of every agent with every partner, {ACTING[results.mode]}{known}"
     return draw_matrix(rows, columns, values, values - values.max(axis=0), title, "behind the best")
 
 

@@ -39,8 +39,8 @@ FAST = SalesmanConfig(
     lstm_clones=replace(_SELF_PLAY, learning_rate=1e-3),  # at 2e-3 some seeds of the LSTM never learn to play
     lstm=_CO_OP,
     episodes=4_000,
-    batch=2_000,
-    measures=Measures(layouts=20, bound_layouts=20),
+    batch=1_000,
+    measures=Measures(layouts=20, bound_layouts=20, episodes=1_000),
 )
 
 PRESETS = {"fast": FAST, "paper": PAPER}

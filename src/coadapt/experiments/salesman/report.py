@@ -17,11 +17,13 @@ from coadapt.experiments.salesman.tables import (
     budget,
     by_kind,
     by_step,
+    each_regret,
+    losses,
+    overall,
     paper_row,
     partner_table,
-    regret_of,
-    regretting,
     score_table,
+    tells_losses,
     trained_methods,
 )
 from coadapt.experiments.salesman.world import KINDS
@@ -37,6 +39,10 @@ def summary(results: Results) -> dict[str, Any]:
         "rows": list(_rows(results)),
         "regret": list(_regret_rows(results)),
         "regret_by_kind": list(_regret_by_kind(results)),
+        "losses": [
+            {"partner_kind": kind} | {name: part._asdict() for name, part in losses(results, kind).items()}
+            for kind in (KINDS if tells_losses(results) else ())
+        ],
         "bounds": _bounds(results),
         "partners": [partner._asdict() | {"partner_id": partner.id} for partner in results.partners],
         "references": list(config.references),
@@ -80,7 +86,7 @@ def _crossplay_rows(results: Results) -> Iterator[dict[str, Any]]:
 def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
     for who, regret in _each(results.reference_ids, results.regrets):
         yield who | _of_regret(regret)
-    for method, regrets in results.exact.items():
+    for method, regrets in results.untrained.items():
         for partner, regret in zip(results.reference_ids, regrets, strict=True):
             yield {"method": method, "seed": None, "mode": "argmax"} | _whom(partner) | _of_regret(regret)
 
@@ -102,19 +108,18 @@ def _error_over_layouts(values: np.ndarray) -> float:
 
 def _regret_by_kind(results: Results) -> Iterator[dict[str, Any]]:
     """In the headline's mode: what is lost with new seeds, partners and layouts."""
-    for method in regretting(results):
-        for kind in KINDS:
-            regret, paper = regret_of(results, method, kind), paper_row(results, method, kind)
-            yield {
-                "method": method,
-                "mode": results.mode,
-                "partner_kind": kind,
-                "best_response_return": regret.best_total,
-                "best_response_length": regret.best_length,
-                "regret_return": regret.lost._asdict(),
-                "regret_length": regret.longer._asdict(),
-                "closed": None if paper is None else regret.closed(paper.total),
-            }
+    for who, kind, regret in each_regret(results):
+        paper = paper_row(results, who, kind)
+        yield {
+            "method": who,
+            "mode": results.mode,
+            "partner_kind": kind,
+            "best_response_return": regret.best_total,
+            "best_response_length": regret.best_length,
+            "regret_return": regret.lost._asdict(),
+            "regret_length": regret.longer._asdict(),
+            "closed": None if paper is None else regret.closed(paper.total),
+        }
 
 
 def _each(
@@ -143,9 +148,9 @@ def _bounds(results: Results) -> dict[str, Any]:
 
 def _adaptation_rows(results: Results) -> Iterator[dict[str, Any]]:
     """By steps since the meeting, from none on."""
-    for (source, seed, mode), opinion in results.opinions.items():
+    for (source, seed, mode), notes in results.opinions.items():
         for n, partner in enumerate(results.reference_ids):
-            of_partner = jax.tree.map(lambda values, n=n: values[n], opinion)
+            of_partner = jax.tree.map(lambda values, n=n: values[n], notes.kept)
             means = {name: by_step(of_partner, what) for name, what in BY_STEP.items()}
             yield {"source": source, "seed": seed, "mode": mode} | _whom(partner) | means
 
@@ -160,8 +165,9 @@ def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
             opinion = results.opinion(source, kind)
             found: dict[str, Any] = {name: by_step(opinion, what) for name, what in BY_STEP.items()}
             found |= {"steps_to_90": steps_until_known(found["accuracy"])}
+            found |= overall(results, source, kind)
             if kind is None:  # only of all kinds together a belief can be said to be calibrated
-                certain = calibration(opinion)
+                certain = calibration(results.opinion(source, kept=False))
                 found |= {"calibration": certain._asdict(), "calibration_error": certain.error}
                 found |= {"calibration_error_by_step": [of.error for of in calibration_by_step(opinion)]}
             yield {"source": source, "mode": results.mode, "partner_kind": kind} | found
@@ -175,7 +181,7 @@ def _exchange_rows(results: Results) -> Iterator[dict[str, Any]]:
             row = who | {"first": first, "second": second} | _of_cell(exchange.cells[n])
             if exchange.opinion is not None:
                 about_the_second = jax.tree.map(lambda values, n=n: values[n], exchange.opinion)
-                row["accuracy"] = by_step(about_the_second, "correct")[results.config.measures.exchange_after :]
+                row["accuracy"] = by_step(about_the_second, "correct")
             yield row
 
 

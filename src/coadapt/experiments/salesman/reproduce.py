@@ -20,7 +20,7 @@ from coadapt.experiments.salesman.record import write_record
 from coadapt.experiments.salesman.report import headline, model_card, summary
 from coadapt.experiments.salesman.results import Results, gather
 from coadapt.experiments.salesman.scores import crossplay_of, evaluation_of, rehearsal_of, self_play_of
-from coadapt.experiments.salesman.seats import THIS_RUN, Source
+from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Source
 from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
@@ -80,7 +80,7 @@ def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
         make_folder((agents / name).parent)
         save(agents / name, saved)
     write_text(agents / "README.md", model_card(results))
-    write_record(agents, results)
+    write_record(agents, results, _commit())
     closing = f"The trained agents and partners are in {agents}; see them play with: coadapt watch"
     return Report(tables(results), headline(results), closing)
 
@@ -92,12 +92,13 @@ def write_results(results: Results, outcomes: Inputs, folder: Path, source: Sour
     for name, pictures in figures(results):
         for ending, picture in pictures.items():
             write_bytes(folder / f"{name}.{ending}", picture)
-    for name, picture in episodes_to_see(results.config, outcomes, source).items():
+    for name, picture in episodes_to_see(results, outcomes, source).items():
         write_bytes(folder / name, picture)
 
 
-def episodes_to_see(config: SalesmanConfig, outcomes: Inputs, source: Source) -> dict[str, bytes]:
+def episodes_to_see(results: Results, outcomes: Inputs, source: Source) -> dict[str, bytes]:
     """An episode of the first seed's agent with a partner of each kind: strips of some moments, by file name."""
+    config, greedy = results.config, MODES[results.mode]
     if "behaviour_conditioned" not in config.methods:
         return {}
     seed, clone = config.seeds[0], (*config.references, *config.population_of(config.seeds[0]))[0]
@@ -106,7 +107,7 @@ def episodes_to_see(config: SalesmanConfig, outcomes: Inputs, source: Source) ->
     pictures: dict[str, bytes] = {}
     for kind in KINDS:
         players = agent, told_nothing(getattr(clones, kind))
-        episode = record_episode(key_for(seed, "episode"), config.world.game, players, label_names=KINDS, truth=kind)
+        episode = record_episode(key_for(seed, "episode"), config.world.game, players, greedy, KINDS, kind)
         pictures |= {f"episode_{kind}.{ending}": data for ending, data in episode_strip(episode).items()}
     return pictures
 

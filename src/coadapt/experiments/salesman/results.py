@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, added_up
+from coadapt.evaluation.returns import Notes
 from coadapt.experiments.salesman.adaptation import SOURCES, exchanges
 from coadapt.experiments.salesman.ceilings import Bounds, Regret, by_layout, regrets_of
 from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name
@@ -45,7 +47,7 @@ Way = tuple[str, int, str]
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
-EXACT = {"best_response_to_likeliest": "responding", "best_response_to_kind": "told_the_kind"}
+UNTRAINED = {"best_response_to_likeliest": "responding", "best_response_to_kind": "told_the_kind"}
 """Who plays without any training, and where it is among the ceilings."""
 
 
@@ -53,7 +55,7 @@ class Exchange(NamedTuple):
     """What an agent came to with each pair of partners, and what its belief about the second was worth by step."""
 
     cells: list[Cell]
-    opinion: Opinion | None  # of each pair, by step
+    opinion: Opinion | None  # of each pair, by step from the exchange on
 
 
 class Results(NamedTuple):
@@ -62,13 +64,13 @@ class Results(NamedTuple):
     config: SalesmanConfig
     mode: str  # how the agents act in the headline
     cells: Mapping[Way, list[Cell]]  # one for each reference partner
-    opinions: Mapping[Way, Opinion]  # of the agent and of the onlooker, about each reference partner, by step
+    opinions: Mapping[Way, Notes]  # of the agent and of the onlooker, about each reference partner, by step
     exchanges: Mapping[Way, Exchange]
     crossplay: Mapping[Way, list[Cell]]  # one for each of those met
     met_in_crossplay: Sequence[str]
     bounds: Bounds | None  # by layout
     regrets: Mapping[Way, list[Regret]]  # one for each reference partner
-    exact: Mapping[str, Sequence[Regret]]  # of the best responses that know less than the partner, by who it is
+    untrained: Mapping[str, Sequence[Regret]]  # of players that need no training, by who they are
     partners: Sequence[Partner] = ()  # of all clones
     rehearsal: Mapping[tuple[str, str, int], list[Cell]] = NONE  # by feed, mode and seed
     accuracies: Mapping[int, tuple[float, float]] = NONE  # by seed: in training, and in execution then
@@ -94,19 +96,24 @@ class Results(NamedTuple):
         of = [self.regrets[method, seed, self.mode] for seed in self.config.seeds]
         return np.array([[getattr(regret, what) for regret in only(kind, regrets)] for regrets in of])
 
-    def regret_of_exact(self, who: str, kind: str, what: str) -> np.ndarray:
+    def regret_of_untrained(self, who: str, kind: str, what: str) -> np.ndarray:
         """The same of one who needs no training: partner, ..."""
-        return np.array([getattr(regret, what) for regret in only(kind, self.exact[who])])
+        return np.array([getattr(regret, what) for regret in only(kind, self.untrained[who])])
 
     @property
     def layouts(self) -> int:
         """On how many layouts regret was measured."""
         return len(next(iter(self.regrets.values()))[0].lost)
 
-    def opinion(self, source: str, kind: str | None = None) -> Opinion:
-        """By step, of all seeds with the reference partners of one kind, or with all of them, in the headline."""
-        each = [opinion for (of, _, mode), opinion in self.opinions.items() if (of, mode) == (source, self.mode)]
-        return added_up(*each, which=slice(None) if kind is None else of_kind(kind))
+    def opinion(self, source: str, kind: str | None = None, kept: bool = True) -> Opinion:
+        """By step, of all seeds with the reference partners of one kind, or with all of them, in the headline.
+
+        After its end an episode keeps its last belief, or else it is not counted any more. Only then the exact
+        posterior is the best there is: that an episode is over tells something of the partner, too.
+        """
+        each = [notes for (of, _, mode), notes in self.opinions.items() if (of, mode) == (source, self.mode)]
+        counted = [notes.kept if kept else notes.lasting for notes in each]
+        return added_up(*counted, which=slice(None) if kind is None else of_kind(kind))
 
     def after_exchange(self, method: str, first: str, second: str) -> Opinion:
         """By step, of all seeds and reference populations, about the second, in the headline."""
@@ -145,13 +152,13 @@ def gather(
         mode=mode or best_mode(rehearsal, config.feed),
         cells={way: cells_of(means) for way, means in _ways(config, outcomes, "evaluation")},
         opinions={
-            (source, seed, mode): added_up(notes.kept[source])
+            (source, seed, mode): Notes(added_up(notes.lasting[source]), added_up(notes.kept[source]))
             for seed, found in _by_seed(config, outcomes, "adaptation")
             for mode, notes in found.items()
             for source in SOURCES
         },
         exchanges={
-            way: Exchange(cells_of(of.episodes), added_up(of.beliefs.kept) if of.beliefs.kept else None)
+            way: Exchange(cells_of(of.episodes), _since(config.measures.exchange_after, of.beliefs))
             for way, of in _ways(config, outcomes, "exchange")
         },
         crossplay={way: cells_of(means) for way, means in _ways(config, outcomes, "crossplay")},
@@ -161,7 +168,9 @@ def gather(
             way: regrets_of(outcomes["ceilings"].best, by_layout(played))
             for way, played in _ways(config, outcomes, "regret")
         },
-        exact={name: regrets_of(ceilings.best, getattr(ceilings, field)) for name, field in EXACT.items() if ceilings},
+        untrained={
+            name: regrets_of(ceilings.best, getattr(ceilings, field)) for name, field in UNTRAINED.items() if ceilings
+        },
         partners=[partner for clone in config.all_clones for partner in _partners_of(config, outcomes, clone)],
         rehearsal=rehearsal,
         accuracies={seed: _accuracies(config, outcomes, seed) for seed, _ in _by_seed(config, outcomes, "rehearsal")},
@@ -171,6 +180,14 @@ def gather(
             if stage in outcomes
         },
     )
+
+
+def _since(step: int, beliefs: Notes) -> Opinion | None:
+    """From a step on, of those episodes that come so far: the others are kept as well, and have to be taken out."""
+    if not beliefs.kept:
+        return None
+    kept, lasting = added_up(beliefs.kept), added_up(beliefs.lasting)
+    return jax.tree.map(lambda all_, there: all_[:, step:] - (all_ - there)[:, step : step + 1], kept, lasting)
 
 
 def _by_seed(config: SalesmanConfig, outcomes: Inputs, stage: str) -> list[tuple[int, Any]]:

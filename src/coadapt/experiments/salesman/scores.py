@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import FEEDS
-from coadapt.agents.relational import ready
 from coadapt.arrays import Count, Key, Vector
 from coadapt.encounters import Greedy, Moment
 from coadapt.evaluation.adaptation import Opinion, opinion
@@ -57,8 +56,8 @@ def evaluation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) 
         )
         found = {method: play(seat) for method, seat in seats_of(config, networks, labels).items()}
         if "behaviour_conditioned" in config.methods:
-            policy = ready(networks("policy"))
-            found |= for_each(lambda told: play(told_labels(policy, told)), told_by_sources(for_labels, labels))
+            told = lambda labels: play(told_labels(networks("policy"), labels))
+            found |= for_each(told, told_by_sources(for_labels, labels))
         return found, _returns(found)
 
     settings = _settings(config, seed) | {"methods": config.methods, "references": config.references}

@@ -14,6 +14,7 @@ from coadapt.experiments import stages as stages_module
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of
 from coadapt.experiments.salesman.config import Measures, SalesmanConfig
+from coadapt.experiments.salesman.presets import FAST
 from coadapt.experiments.salesman.record import with_record
 from coadapt.experiments.salesman.report import headline
 from coadapt.experiments.salesman.reproduce import measurements_of, write_results
@@ -38,9 +39,9 @@ class ShippedConfig:
     """Whom to let play, and how often."""
 
     seeds: tuple[int, ...] = field(default_factory=published_seeds)
-    episodes: int = 4_000  # of a method with a partner
-    batch: int = 1_000  # of these at a time
-    measures: Measures = field(default_factory=lambda: Measures(layouts=20, bound_layouts=20, episodes=1_000))
+    episodes: int = FAST.episodes  # of a method with a partner
+    batch: int = FAST.batch  # of these at a time
+    measures: Measures = FAST.measures
 
     def __post_init__(self):
         if not self.seeds:
@@ -73,8 +74,7 @@ def _read(name: str) -> Saved:
 
 def as_trained(config: ShippedConfig) -> SalesmanConfig:
     """The configuration the published agents were trained with, for an evaluation of its own."""
-    about, *_ = [_read(f"behaviour-conditioned/{seed}").about for seed in config.seeds]
-    trained = read_config(SalesmanConfig, about["config"])
+    trained = read_config(SalesmanConfig, _about(config)["config"])
     episodes = {"episodes": config.episodes, "rehearsal_episodes": config.episodes, "batch": config.batch}
     return replace(trained, seeds=config.seeds, methods=config.methods, measures=config.measures, **episodes)
 
@@ -111,11 +111,12 @@ def find(inputs: Inputs, training: str, seed: int) -> Any:
 
 def the_package(config: ShippedConfig) -> Source:
     """Networks from the package, in the mode that was chosen for them."""
-    return Source(find, ("published",), (_mode(config),))
+    return Source(find, ("published",), (_about(config)["mode"],))
 
 
-def _mode(config: ShippedConfig) -> str:
-    return _read(f"behaviour-conditioned/{config.seeds[0]}").about["mode"]
+def _about(config: ShippedConfig) -> dict[str, Any]:
+    """What is known of the agents. They were trained together, so one tells it of all."""
+    return _read(f"behaviour-conditioned/{config.seeds[0]}").about
 
 
 def stages(config: ShippedConfig) -> list[Stage]:
@@ -127,8 +128,9 @@ def stages(config: ShippedConfig) -> list[Stage]:
 
 def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
-    trained = as_trained(config)
-    results = with_record(FOLDER, gather(trained, outcomes, _mode(config), met=trained.references))
+    trained, about = as_trained(config), _about(config)
+    measured = gather(trained, outcomes, about["mode"], met=trained.references)
+    results = with_record(FOLDER, measured, about["commit"])
     write_results(results, outcomes, folder, the_package(config))
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 

@@ -75,7 +75,7 @@ def tables(results: Results) -> list[Table]:
     made: list[Table] = []
     if results.regrets:
         made.append(regret_table(results))
-        made += [loss_table(results)] if set(KNOWING_MORE) <= set(regretting(results)) else []
+        made += [loss_table(results)] if tells_losses(results) else []
         made.append(knowing_table(results))
     if results.cells:
         other = next(mode for mode in MODES if mode != results.mode)
@@ -105,8 +105,11 @@ def trained_methods(results: Results) -> list[str]:
 def score_table(results: Results, mode: str) -> Table:
     """Table 2 of the paper, with our rows beside it."""
     rows = [_score_row(results, method, mode, kind) for method in trained_methods(results) for kind in reversed(KINDS)]
-    seeds, references = len(results.config.seeds), len(results.config.references)
-    title = f"With partners never met (seeds: {seeds}, reference populations: {references}), the agent {ACTING[mode]}"
+    config = results.config
+    title = (
+        f"With partners never met (seeds: {len(config.seeds)}, reference populations: {len(config.references)},"
+        f" {config.episodes:,} episodes with each partner), the agent {ACTING[mode]}"
+    )
     ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
     columns = ["method", "partner", *ours, "paper: length, from zero", "paper: return"]
     return Table(title, columns, rows, left=(1,))
@@ -114,10 +117,14 @@ def score_table(results: Results, mode: str) -> Table:
 
 def _score_row(results: Results, method: str, mode: str, kind: str) -> list[str]:
     length, total, finished = (results.by_seed(method, mode, kind, what) for what in ("length", "total", "finished"))
-    deviation = over_seeds(total.mean(axis=1)).deviation
-    paper = paper_row(results, method, kind)
+    estimate, paper = crossed(total), paper_row(results, method, kind)
     theirs = ["", ""] if paper is None else [f"{paper.length:.1f}", f"{paper.total:.3f}"]
-    returns = [f"{total.mean():.4f}", interval(crossed(total)), f"{interquartile_mean(total):.4f}", number(deviation)]
+    returns = [
+        f"{estimate.mean:.4f}",
+        interval(estimate),
+        f"{interquartile_mean(total):.4f}",
+        number(estimate.deviation),
+    ]
     return [NAMES[method], kind, f"{length.mean():.2f}", *returns, f"{finished.mean():.2%}", *theirs]
 
 
@@ -159,7 +166,7 @@ def regret_table(results: Results) -> Table:
     """How far every method is from the exact best response: the paper, ours and the optimum, side by side."""
     rows = [
         [NAMES[method], kind, *_beside_the_paper(regret, paper_row(results, method, kind)), *_regret_columns(regret)]
-        for method, kind, regret in _each_regret(results)
+        for method, kind, regret in each_regret(results)
         if method in results.config.methods
     ]
     title = (
@@ -174,7 +181,7 @@ def knowing_table(results: Results) -> Table:
     """The same of those who know more than an agent can."""
     rows = [
         [NAMES[who], kind, *_regret_columns(regret)]
-        for who, kind, regret in _each_regret(results)
+        for who, kind, regret in each_regret(results)
         if who not in results.config.methods
     ]
     title = "The same for players that know more: the conditioned policy told who it is, and best responses"
@@ -199,9 +206,9 @@ def regret_of(results: Results, method: str, kind: str) -> RegretOfKind:
     return _estimated(lambda what: results.regret(method, kind, what))
 
 
-def _of_exact(results: Results, who: str, kind: str) -> RegretOfKind:
-    """Of one that needs no training: there are partners and layouts, but no seeds."""
-    return _estimated(lambda what: results.regret_of_exact(who, kind, what))
+def _of_untrained(results: Results, who: str, kind: str) -> RegretOfKind:
+    """There are partners and layouts, but no seeds."""
+    return _estimated(lambda what: results.regret_of_untrained(who, kind, what))
 
 
 def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfKind:
@@ -209,12 +216,12 @@ def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfKind:
     return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
 
 
-def _each_regret(results: Results) -> Iterator[tuple[str, str, RegretOfKind]]:
+def each_regret(results: Results) -> Iterator[tuple[str, str, RegretOfKind]]:
     """Of everybody with partners of each kind."""
     for method in regretting(results):
         yield from ((method, kind, regret_of(results, method, kind)) for kind in reversed(KINDS))
-    for who in results.exact:
-        yield from ((who, kind, _of_exact(results, who, kind)) for kind in reversed(KINDS))
+    for who in results.untrained:
+        yield from ((who, kind, _of_untrained(results, who, kind)) for kind in reversed(KINDS))
 
 
 REGRET_COLUMNS = ("return", "best response", "regret", "95% interval", "steps", "steps at best")
@@ -239,20 +246,30 @@ def regretting(results: Results) -> list[str]:
 
 def loss_table(results: Results) -> Table:
     """Where the agent's return is lost, by how much less is lost by those who know more."""
-    rows = []
-    for kind in reversed(KINDS):
-        predicted, inferred, told = (results.regret(method, kind, "lost") for method in KNOWING_MORE)
-        which = results.regret_of_exact("best_response_to_kind", kind, "lost")
-        parts = [crossed(of) for of in (predicted - inferred, inferred - told, told - which, which)]
-        rows.append([kind, *(cell for part in parts for cell in (f"{part.mean:.4f}", interval(part)))])
-    where = [
-        "by its predictor",
-        "by what cannot be known so soon",
-        "by acting, told the kind",
-        "by not knowing which of its kind",
-    ]
-    columns = ["partner", *(column for of in where for column in (of, "95% interval"))]
+    cells = lambda part: (f"{part.mean:.4f}", interval(part))
+    rows = [[kind, *(c for part in losses(results, kind).values() for c in cells(part))] for kind in reversed(KINDS)]
+    columns = ["partner", *(column for of in LOST for column in (of, "95% interval"))]
     return Table("Where the behaviour-conditioned agent loses its return against the best response", columns, rows)
+
+
+LOST = (
+    "by its predictor",
+    "by what cannot be known so soon",
+    "by acting, and by never having met them",
+    "at most by not knowing which of its kind it is",
+)
+
+
+def losses(results: Results, kind: str) -> dict[str, Estimate]:
+    """The parts of the agent's regret with partners of one kind, by where they are lost."""
+    predicted, inferred, told = (results.regret(method, kind, "lost") for method in KNOWING_MORE)
+    which = results.regret_of_untrained("best_response_to_kind", kind, "lost")
+    return dict(zip(LOST, map(crossed, (predicted - inferred, inferred - told, told - which, which)), strict=True))
+
+
+def tells_losses(results: Results) -> bool:
+    """Whether all of those were measured by whom they are told apart."""
+    return set(KNOWING_MORE) <= set(regretting(results))
 
 
 KNOWING_MORE = ("behaviour_conditioned", "exact_posterior", "true_label")
@@ -284,24 +301,28 @@ def inference_table(results: Results) -> Table:
     rows = []
     for kind in (*KINDS, None):
         for source in SOURCES:
-            opinion = results.opinion(source, kind)
-            accuracy = by_step(opinion, "correct")
+            accuracy = by_step(results.opinion(source, kind), "correct")
             known = steps_until_known(accuracy)
-            losses = [
-                f"{np.sum(getattr(opinion, what)) / np.sum(opinion.counted):.3f}" for what in ("log_loss", "brier")
-            ]
-            error = f"{calibration(opinion).error:.3f}" if kind is None else ""
+            scores = [f"{score:.3f}" for score in overall(results, source, kind).values()]
+            error = f"{calibration(results.opinion(source, kept=False)).error:.3f}" if kind is None else ""
             shown = (f"{accuracy[step]:.1%}" for step in compared)
             rows.append(
-                [kind or "all", SOURCE_NAMES[source], *shown, str("–" if known is None else known), *losses, error]
+                [kind or "all", SOURCE_NAMES[source], *shown, str("–" if known is None else known), *scores, error]
             )
     seen = (f"right after {step} step{'s' if step > 1 else ''}" for step in compared)
     columns = ["partner", "who says it", *seen, "right in 90% after", "log loss", "Brier score", "calibration error"]
     title = (
         "Who the partner is: the predictor, and the exact posterior of somebody who knows all reference partners and"
-        " watches the same games; an episode that is over keeps its last belief"
+        " watches the same games; an episode that is over keeps its last belief, but counts no more for the last three"
     )
     return Table(title, columns, rows, left=(1,))
+
+
+def overall(results: Results, source: str, kind: str | None) -> dict[str, float]:
+    """What a belief is worth over all steps of all episodes."""
+    opinion = results.opinion(source, kind, kept=False)
+    scores = {"overall_log_loss": opinion.log_loss, "overall_brier": opinion.brier}
+    return {name: float(np.sum(values) / np.sum(opinion.counted)) for name, values in scores.items()}
 
 
 def belief_table(results: Results) -> Table:

@@ -111,6 +111,8 @@ def read(path: Path) -> Saved:
         world = read_config(World, about.get("world"))
     except ValueError as problem:
         raise Damaged(f"{manifest}: {problem}") from None
+    if plain(world) != about["world"]:
+        raise Foreign(f"{manifest} was written by another version of coadapt, whose networks saw the game differently")
     return Saved(about["agent"], world, trees.load(path, like=_shapes(about["agent"], world)), about)
 
 
