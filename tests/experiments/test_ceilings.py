@@ -61,7 +61,7 @@ def test_layouts_come_in_tens():
 
 
 def test_partners_of_a_kind_are_averaged_over_populations():
-    """Two populations of three kinds: what the first and the fourth do, the second and the fifth, the third and last."""
+    """Two populations of three kinds: the first and the fourth are alike, and so on."""
     behaviours = jnp.array([0.0, 10, 20, 2, 14, 26])[:, None]
     average = _on_average(behaviours, jnp.tile(jnp.eye(3), (2, 1)))
     np.testing.assert_allclose(average, [[1], [12], [23]])
