@@ -11,6 +11,7 @@ from coadapt.catalogue import find, published
 from coadapt.configs.data import read_config
 from coadapt.evaluation.statistics import crossed
 from coadapt.experiments.salesman import FAST, SalesmanConfig
+from coadapt.experiments.salesman.config import METHODS
 from coadapt.experiments.salesman.world import KINDS
 
 FOLDER = Path(__file__).parents[2] / "results" / "salesman"
@@ -88,3 +89,30 @@ def test_the_published_weights_are_those_of_the_results():
         rows = [row for row in ROWS if _whose(row) == ("behaviour_conditioned", seed, kind, SUMMARY["mode"])]
         error = np.mean([error_then(row) ** 2 for row in rows]) ** 0.5 / len(rows) ** 0.5
         assert abs(then - returns("behaviour_conditioned", kind)[seed]) < 5 * error
+
+
+def test_nobody_is_better_than_the_best_response():
+    """By luck in four standard errors at the most."""
+    assert {row["method"] for row in SUMMARY["regret"]} >= {*FAST.methods, "true_label", "exact_posterior"}
+    for row in SUMMARY["regret"]:
+        assert row["regret_return"] > -4 * row["regret_return_standard_error"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_lost_here_and_there_is_all_that_is_lost(kind):
+    (parts,) = ({k: v for k, v in row.items() if k != "partner_kind"} for row in of_kind("losses", kind))
+    (regret,) = (row["regret_return"] for row in of_kind("regret_by_kind", kind) if row["method"] == METHODS[0])
+    assert sum(part["mean"] for part in parts.values()) == pytest.approx(regret["mean"], abs=1e-9)
+
+
+def of_kind(what, kind):
+    return [row for row in SUMMARY[what] if row["partner_kind"] == kind]
+
+
+def test_the_exact_posterior_knows_more_than_the_predictor():
+    of_all = {row["source"]: row for row in SUMMARY["inference"] if row["partner_kind"] is None}
+    predictor, posterior = of_all["predictor"], of_all["posterior"]
+    assert posterior["overall_log_loss"] < predictor["overall_log_loss"]
+    assert posterior["calibration_error"] < 0.02
+    for step in (1, 3, 5, 10):
+        assert posterior["accuracy"][step] > predictor["accuracy"][step]
