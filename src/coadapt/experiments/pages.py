@@ -46,8 +46,8 @@ STORIES = {
             "episode_intermediate": "The same with a half-trained partner.",
             "episode_novice": "And with a random walker, with whom it has to do everything itself.",
             "learning": "Steps an episode takes, against training: fewer are better.",
-            "adaptation": "How soon the agent knows whom it plays with: dashed is the exact posterior of somebody who knows"
-            " all partners. An episode that is over keeps its last belief.",
+            "adaptation": "How soon the agent knows whom it plays with: dashed is the exact posterior of somebody"
+            " who knows all partners. An episode that is over keeps its last belief.",
             "calibration": "On the dotted line a belief is right as often as it says.",
             "exchange": "Somebody else takes over in the middle of an episode: how soon the agent notices, and how soon"
             " if it is told that there is a new partner.",
