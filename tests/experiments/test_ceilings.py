@@ -10,8 +10,8 @@ from coadapt.evaluation.statistics import Estimate
 from coadapt.experiments.salesman.adaptation import exchanges
 from coadapt.experiments.salesman.ceilings import Played, _on_average, by_layout, regrets_of
 from coadapt.experiments.salesman.config import Measures
+from coadapt.experiments.salesman.regrets import RegretOfKind
 from coadapt.experiments.salesman.results import _since
-from coadapt.experiments.salesman.tables import RegretOfKind
 
 
 def test_layouts_partners_and_starts_are_held_against_their_own_best_response():

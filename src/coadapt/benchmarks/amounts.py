@@ -5,7 +5,7 @@ from typing import Any
 
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.presets import FAST
-from coadapt.experiments.salesman.tables import PAPER_ROWS
+from coadapt.experiments.salesman.wording import PAPER_ROWS
 from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.learning.ppo import PPOConfig
 

@@ -8,15 +8,10 @@ import numpy as np
 from coadapt.evaluation.adaptation import calibration
 from coadapt.evaluation.figures import Bar, Line, Panel, draw_bars, draw_matrix, draw_panels
 from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, UNANNOUNCED
+from coadapt.experiments.salesman.regrets import regret_of, regretting
 from coadapt.experiments.salesman.results import Results
-from coadapt.experiments.salesman.tables import (
-    ACTING,
-    NAMES,
-    SOURCE_NAMES,
-    by_step,
-    regret_of,
-    regretting,
-)
+from coadapt.experiments.salesman.tables import by_step
+from coadapt.experiments.salesman.wording import ACTING, NAMES, SOURCE_NAMES
 from coadapt.experiments.salesman.world import KINDS
 
 COLOURS = {

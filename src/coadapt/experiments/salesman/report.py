@@ -10,22 +10,19 @@ from coadapt.evaluation.adaptation import calibration, calibration_by_step, step
 from coadapt.evaluation.statistics import over_seeds
 from coadapt.experiments.salesman.adaptation import SOURCES
 from coadapt.experiments.salesman.ceilings import Regret
+from coadapt.experiments.salesman.regrets import each_regret, losses, tells_losses
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.tables import (
-    NAMES,
     budget,
     by_kind,
     by_step,
-    each_regret,
-    losses,
     overall,
-    paper_row,
     partner_table,
     score_table,
-    tells_losses,
     trained_methods,
 )
+from coadapt.experiments.salesman.wording import NAMES, paper_row
 from coadapt.experiments.salesman.world import KINDS
 
 

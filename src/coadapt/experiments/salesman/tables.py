@@ -1,71 +1,24 @@
 """The salesman's results as tables, beside the paper's."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, calibration, calibration_by_step, steps_until_known
-from coadapt.evaluation.statistics import Estimate, crossed, interquartile_mean, over_seeds
+from coadapt.evaluation.statistics import crossed, interquartile_mean
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, TOLD, UNANNOUNCED
 from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
+from coadapt.experiments.salesman.regrets import bounds_table, knowing_table, loss_table, regret_table, tells_losses
 from coadapt.experiments.salesman.results import Results, only
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.seats import LABEL_SOURCES, MODES
+from coadapt.experiments.salesman.wording import ACTING, NAMES, SOURCE_NAMES, interval, number, paper_row
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.games.salesman import Salesman
 
-NAMES = {
-    "behaviour_conditioned": "behaviour-conditioned",
-    "lstm": "LSTM",
-    "lstm_matched": "LSTM, matched steps",
-    "label_blind": "label-blind",
-    "exact_posterior": "told by the exact posterior",
-    "true_label": "told the truth",
-    "shuffled_label": "told another's label",
-    "always_skilled": "always told skilled",
-    "always_novice": "always told novice",
-    "best_response_to_likeliest": "best response to the likeliest partner",
-    "best_response_to_kind": "best response to its kind on average",
-}
-SOURCE_NAMES = {"predictor": "predictor", "posterior": "exact posterior"}
 EXCHANGE_NAMES = NAMES | {
     UNANNOUNCED: "the agent, told nothing",
     ANNOUNCED: "told that there is a new one",
     TOLD: "told its kind",
 }
-
-
-class PaperRow(NamedTuple):
-    """What the paper prints: a mean length, most likely counted from zero and so one less than ours, and a return."""
-
-    length: float
-    total: float
-
-
-PAPER_ROWS = {
-    ("behaviour_conditioned", "skilled"): PaperRow(15.9, 0.080),
-    ("behaviour_conditioned", "intermediate"): PaperRow(22.9, 0.011),
-    ("behaviour_conditioned", "novice"): PaperRow(28.0, -0.040),
-    ("lstm", "skilled"): PaperRow(17.8, 0.062),
-    ("lstm", "intermediate"): PaperRow(25.4, -0.015),
-    ("lstm", "novice"): PaperRow(31.8, -0.084),
-}
-
-
-def is_the_papers(results: Results) -> bool:
-    """Whether the game is the one that the paper's numbers are of."""
-    return results.config.world.game == Salesman()
-
-
-def paper_row(results: Results, method: str, kind: str) -> PaperRow | None:
-    """The paper's row, if there is one of this game."""
-    return PAPER_ROWS.get((method, kind)) if is_the_papers(results) else None
-
-
-ACTING = {"sample": "sampling its actions", "argmax": "taking its likeliest action"}
-
 SHOWN_STEPS = (0, 1, 2, 3, 5, 8, 10, 15, 20, 30)
 COMPARED_STEPS = (1, 3, 5, 10)
 
@@ -128,16 +81,6 @@ def _score_row(results: Results, method: str, mode: str, kind: str) -> list[str]
     return [NAMES[method], kind, f"{length.mean():.2f}", *returns, f"{finished.mean():.2%}", *theirs]
 
 
-def number(value: float, how: str = ".4f") -> str:
-    """A number as it is shown, or a dash where there is none."""
-    return "–" if np.isnan(value) else format(value, how)
-
-
-def interval(estimate: Estimate, how: str = ".4f") -> str:
-    """From where to where an interval goes."""
-    return "–" if np.isnan(estimate.low) else f"{estimate.low:{how}} to {estimate.high:{how}}"
-
-
 def lead_table(results: Results) -> Table:
     """By how much the agent is ahead of each of the others, partner by partner."""
     rows = []
@@ -160,139 +103,6 @@ def source_table(results: Results) -> Table:
         for m in told
     ]
     return Table("The same policy with other labels: return with reference partners", ["label", *KINDS], rows)
-
-
-def regret_table(results: Results) -> Table:
-    """How far every method is from the exact best response: the paper, ours and the optimum, side by side."""
-    rows = [
-        [NAMES[method], kind, *_beside_the_paper(regret, paper_row(results, method, kind)), *_regret_columns(regret)]
-        for method, kind, regret in each_regret(results)
-        if method in results.config.methods
-    ]
-    title = (
-        "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
-        f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; closed is the"
-        " share of the way from the paper's return to the best response's"
-    )
-    return Table(title, ["method", "partner", "paper", "closed", *REGRET_COLUMNS], rows, left=(1,))
-
-
-def knowing_table(results: Results) -> Table:
-    """The same of those who know more than an agent can."""
-    rows = [
-        [NAMES[who], kind, *_regret_columns(regret)]
-        for who, kind, regret in each_regret(results)
-        if who not in results.config.methods
-    ]
-    title = "The same for players that know more: the conditioned policy told who it is, and best responses"
-    return Table(title, ["who", "partner", *REGRET_COLUMNS], rows, left=(1,))
-
-
-class RegretOfKind(NamedTuple):
-    """How far a method is from the best response to the partners of one kind."""
-
-    best_total: float
-    best_length: float
-    lost: Estimate  # of the return
-    longer: Estimate  # in steps
-
-    def closed(self, paper: float) -> float:
-        """The share of the way from the paper's return to the best response's."""
-        return 1 - self.lost.mean / (self.best_total - paper)
-
-
-def regret_of(results: Results, method: str, kind: str) -> RegretOfKind:
-    """With intervals for new seeds, partners and layouts."""
-    return _estimated(lambda what: results.regret(method, kind, what))
-
-
-def _of_untrained(results: Results, who: str, kind: str) -> RegretOfKind:
-    """There are partners and layouts, but no seeds."""
-    return _estimated(lambda what: results.regret_of_untrained(who, kind, what))
-
-
-def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfKind:
-    """From what was found of each seed and partner, or of each partner, by what it is."""
-    return RegretOfKind(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
-
-
-def each_regret(results: Results) -> Iterator[tuple[str, str, RegretOfKind]]:
-    """Of everybody with partners of each kind."""
-    for method in regretting(results):
-        yield from ((method, kind, regret_of(results, method, kind)) for kind in reversed(KINDS))
-    for who in results.untrained:
-        yield from ((who, kind, _of_untrained(results, who, kind)) for kind in reversed(KINDS))
-
-
-REGRET_COLUMNS = ("return", "best response", "regret", "95% interval", "steps", "steps at best")
-
-
-def _regret_columns(regret: RegretOfKind) -> list[str]:
-    best, lost = regret.best_total, regret.lost
-    steps = [f"{regret.best_length + regret.longer.mean:.2f}", f"{regret.best_length:.2f}"]
-    return [f"{best - lost.mean:.4f}", f"{best:.4f}", f"{lost.mean:.4f}", interval(lost), *steps]
-
-
-def _beside_the_paper(regret: RegretOfKind, paper: PaperRow | None) -> list[str]:
-    """The paper's return, and how much of the way from there to the best response's is closed."""
-    return ["", ""] if paper is None else [f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}"]
-
-
-def regretting(results: Results) -> list[str]:
-    """Whose regret was measured, in the order of the tables."""
-    there = {method for method, _, _ in results.regrets}
-    return [method for method in NAMES if method in there]
-
-
-def loss_table(results: Results) -> Table:
-    """Where the agent's return is lost, by how much less is lost by those who know more."""
-    cells = lambda part: (f"{part.mean:.4f}", interval(part))
-    rows = [[kind, *(c for part in losses(results, kind).values() for c in cells(part))] for kind in reversed(KINDS)]
-    columns = ["partner", *(column for of in LOST for column in (of, "95% interval"))]
-    return Table("Where the behaviour-conditioned agent loses its return against the best response", columns, rows)
-
-
-LOST = (
-    "by its predictor",
-    "by what cannot be known so soon",
-    "by acting, and by never having met them",
-    "at most by not knowing which of its kind it is",
-)
-
-
-def losses(results: Results, kind: str) -> dict[str, Estimate]:
-    """The parts of the agent's regret with partners of one kind, by where they are lost."""
-    predicted, inferred, told = (results.regret(method, kind, "lost") for method in KNOWING_MORE)
-    which = results.regret_of_untrained("best_response_to_kind", kind, "lost")
-    return dict(zip(LOST, map(crossed, (predicted - inferred, inferred - told, told - which, which)), strict=True))
-
-
-def tells_losses(results: Results) -> bool:
-    """Whether all of those were measured by whom they are told apart."""
-    return set(KNOWING_MORE) <= set(regretting(results))
-
-
-KNOWING_MORE = ("behaviour_conditioned", "exact_posterior", "true_label")
-"""The same policy with a better and better idea of whom it plays with."""
-
-
-def bounds_table(results: Results) -> Table:
-    """What the game allows."""
-    assert results.bounds is not None
-    walker = results.bounds.with_a_random_walker
-    what: dict[str, tuple[Any, str, str]] = {
-        "steps that two players need at least": (results.bounds.together, ".2f", "12.9"),
-        "return of the best response to a random walker": (walker.total, ".4f", "-0.012 (by one agent alone)"),
-        "steps it takes": (walker.length, ".2f", "26.2 (by one agent alone)"),
-        "episodes it finishes": (walker.finished, ".2%", ""),
-    }
-    rows = []
-    for name, (values, how, paper) in what.items():
-        of = over_seeds(np.asarray(values))
-        rows.append([name, number(of.mean, how), interval(of, how), paper if is_the_papers(results) else ""])
-    layouts = len(walker.total)
-    title = f"The bounds of the game, exactly, on average over {layouts:,} layouts and all starts on each"
-    return Table(title, ["", "mean", "95% interval", "paper"], rows)
 
 
 def inference_table(results: Results) -> Table:
