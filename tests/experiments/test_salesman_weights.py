@@ -65,6 +65,14 @@ def test_a_world_that_cannot_be_is_damage(files):
         catalogue.find(files / "partner")
 
 
+def test_a_file_of_another_version_is_refused_even_if_its_arrays_fit(files):
+    world = weights.plain(WORLD)
+    sizes = {name: size for name, size in world["sizes"].items() if name != "policy_hidden"}
+    change(files / "lstm.json", world=world | {"sizes": sizes})
+    with pytest.raises(Foreign, match="was written by another version of coadapt"):
+        catalogue.find(files / "lstm")
+
+
 def test_arrays_of_another_size_are_refused(files):
     other = replace(WORLD, sizes=replace(WORLD.sizes, lstm_units=5))
     change(files / "lstm.json", world=json.loads(json.dumps(weights.plain(other))))
