@@ -77,7 +77,7 @@ weights: clean-tree $(READY)
 		rm -rf src/coadapt/weights/salesman/$$agents; \
 		cp -r runs/weights_salesman/results/agents/$$agents src/coadapt/weights/salesman/; \
 	done
-	for about in provenance.json times.md; do \
+	set -e; for about in provenance.json times.md; do \
 		cp runs/weights_salesman/results/$$about src/coadapt/weights/salesman/training-$$about; \
 	done
 

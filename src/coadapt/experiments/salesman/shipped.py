@@ -115,8 +115,9 @@ def the_package(config: ShippedConfig) -> Source:
 
 
 def _about(config: ShippedConfig) -> dict[str, Any]:
-    """What is known of the agents. They were trained together, so one tells it of all."""
-    return _read(f"behaviour-conditioned/{config.seeds[0]}").about
+    """What is known of the agents. They were trained together, so one tells it of all; but all have to be there."""
+    about, *_ = [_read(f"behaviour-conditioned/{seed}").about for seed in config.seeds]
+    return about
 
 
 def stages(config: ShippedConfig) -> list[Stage]:
