@@ -49,14 +49,14 @@ def train(keys):
     critic = ca.ConditionedCritic(keys[1], gap, inputs=5, labels=2, hidden=(32,))
     told = lambda policy, kind: ca.BehaviourConditioned(ca.Fixed(kind), policy)
     config = ca.PPOConfig(iterations=300, games=64, steps=8, learning_rate=3e-3, discount=0.9, entropy_bonus=1.0)
-    state = ca.ppo.start(keys[2], policy, critic)
+    state = ca.ppo.start(keys[2], policy, critic, config)
     state, _ = ca.ppo.train_chunk(state, GAME, FRIENDS, told, config, config.iterations)
     policy = ca.OnTheLikeliest(state.policy.network)  # it has never been told anything but certainties
     # A belief watches the friend and learns to see the truth. Meanwhile the agent acts on what it believes so far.
     belief = ca.LearnedBelief(keys[3], friend, inputs=5, units=16, hidden=(16,), labels=2)
     agent = lambda belief: ca.BehaviourConditioned(belief, policy)
     config = ca.SupervisedConfig(iterations=150, games=64, steps=8, learning_rate=1e-2)
-    state, loss = ca.supervised.start(keys[4], belief), ca.supervised.negative_log_likelihood
+    state, loss = ca.supervised.start(keys[4], belief, config), ca.supervised.negative_log_likelihood
     state, _ = ca.supervised.train_chunk(state, GAME, FRIENDS, agent, loss, config, config.iterations)
     return agent(state.belief.network)
 

@@ -23,7 +23,7 @@ CONFIG = PPOConfig(
 def learn(game, policy=None, config=CONFIG):
     for_policy, for_critic, for_training = jax.random.split(jax.random.key(3), 3)
     policy = policy or Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
-    state = ppo.start(for_training, policy, Judge(MLP(for_critic, 2, (16,), 1)))
+    state = ppo.start(for_training, policy, Judge(MLP(for_critic, 2, (16,), 1)), config)
     train = jax.jit(lambda s: ppo.train_chunk(s, game, Nobody(), lambda policy, label: policy, config, 200))
     state, info = train(state)
     value = lambda *observation: float(state.critic.network.value(jnp.array(observation), None, ())[0])
@@ -60,7 +60,7 @@ def test_it_is_warmed_up():
     def moved(warm_up: int) -> float:
         config = replace(CONFIG, epochs=1, minibatches=1, warm_up=warm_up)
         policy = Reactive(MLP(jax.random.key(1), 2, (16,), 2))
-        before = ppo.start(jax.random.key(0), policy, Judge(MLP(jax.random.key(2), 2, (16,), 1)))
+        before = ppo.start(jax.random.key(0), policy, Judge(MLP(jax.random.key(2), 2, (16,), 1)), config)
         after, _ = ppo.iterate(before, probes.TheAction(), Nobody(), lambda policy, label: policy, config)
         steps = jax.tree.map(lambda a, b: jnp.max(jnp.abs(a - b)), after.policy.network, before.policy.network)
         return float(max(jax.tree.leaves(steps)))
@@ -75,8 +75,9 @@ def test_it_learns_an_action():
     assert info.reward[-1] > 0.98
 
 
-def test_it_learns_an_action_that_depends_on_the_observation():
-    _, decide, _ = learn(probes.ActionLikeCue())
+@pytest.mark.parametrize("optimiser", ["adam", "muon"])
+def test_it_learns_an_action_that_depends_on_the_observation(optimiser):
+    _, decide, _ = learn(probes.ActionLikeCue(), config=replace(CONFIG, optimiser=optimiser))
     assert decide(1.0, 0.0)[1] > 0.99
     assert decide(-1.0, 0.0)[0] > 0.99
 
@@ -96,7 +97,7 @@ def test_a_critic_with_a_memory_values_what_has_to_be_remembered(key):
     always_one = jax.tree.map(jnp.zeros_like, player)
     always_one = eqx.tree_at(lambda p: p.network.layers[-1].bias, always_one, jnp.array([-30.0, 30.0]))
     config = replace(CONFIG, iterations=600)
-    state = ppo.start(key, always_one, RememberingJudge(RecurrentNetwork(key, 2, 8, (8,), 1)))
+    state = ppo.start(key, always_one, RememberingJudge(RecurrentNetwork(key, 2, 8, (8,), 1)), config)
     train = lambda s: ppo.train_chunk(s, probes.RememberTheCue(), Nobody(), lambda policy, label: policy, config, 600)
     state, _ = jax.jit(train)(state)
     critic = state.critic.network
@@ -109,7 +110,7 @@ def test_a_critic_with_a_memory_values_what_has_to_be_remembered(key):
 def test_the_policy_that_played_is_the_one_that_is_reconsidered(key):
     """Before the first update nothing has changed, so the ratio is one: along a memory, and over ends of episodes."""
     policy = Remembering(RecurrentNetwork(key, 2, 8, (8,), 2))
-    state = ppo.start(key, policy, Judge(MLP(key, 2, (4,), 1)))
+    state = ppo.start(key, policy, Judge(MLP(key, 2, (4,), 1)), CONFIG)
     once = replace(CONFIG, epochs=1, minibatches=1)
     train = lambda s: ppo.train_chunk(s, probes.RememberTheCue(), Nobody(), lambda policy, label: policy, once, 1)
     _, info = jax.jit(train)(state)
@@ -118,7 +119,7 @@ def test_the_policy_that_played_is_the_one_that_is_reconsidered(key):
 
 
 def test_segments_shorter_than_an_episode_are_refused(key):
-    state = ppo.start(key, Reactive(MLP(key, 2, (4,), 2)), Judge(MLP(key, 2, (4,), 1)))
+    state = ppo.start(key, Reactive(MLP(key, 2, (4,), 2)), Judge(MLP(key, 2, (4,), 1)), CONFIG)
     with pytest.raises(ValueError, match=r"steps \(1\) must cover an episode \(2\)"):
         ppo.train_chunk(state, probes.OneAtTheEnd(), Nobody(), lambda p, label: p, replace(CONFIG, steps=1), 1)
 

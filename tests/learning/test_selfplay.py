@@ -41,7 +41,7 @@ def begin(key):
     for_policy, for_critic, for_training = jax.random.split(key, 3)
     policy = Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
     critic = Judge(MLP(for_critic, 2, (16,), 1))
-    return ppo.start(for_training, policy, critic)
+    return ppo.start(for_training, policy, critic, CONFIG)
 
 
 def as_player(policy, label):

@@ -17,7 +17,7 @@ CONFIG = SupervisedConfig(iterations=400, games=64, steps=3, learning_rate=1e-2)
 
 def train(iterations):
     belief = LearnedBelief(jax.random.key(1), partner_watch, inputs=3, units=8, hidden=(8,), labels=2)
-    state = supervised.start(jax.random.key(2), belief)
+    state = supervised.start(jax.random.key(2), belief, CONFIG)
     anyone = lambda belief: Stationary(jnp.zeros(2))
     return jax.jit(
         lambda s: supervised.train_chunk(s, GAME, PARTNERS, anyone, supervised.squared_error, CONFIG, iterations)

@@ -75,7 +75,7 @@ def trained(request):
     belief = LearnedBelief(jax.random.key(1), partner_watch, inputs=6, units=32, hidden=(16,), labels=5)
     anyone = lambda belief: Stationary(jnp.zeros(5))
     train = lambda s: supervised.train_chunk(s, GAME, population, anyone, supervised.squared_error, config, 300)
-    state, _ = jax.jit(train)(supervised.start(jax.random.key(2), belief))
+    state, _ = jax.jit(train)(supervised.start(jax.random.key(2), belief, config))
     return request.param, state.belief.network
 
 

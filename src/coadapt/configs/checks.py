@@ -4,6 +4,7 @@ A value that JAX is tracing has no number to look at yet, and was checked as a n
 """
 
 import math
+from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
@@ -54,6 +55,12 @@ def between(name: str, value: Any, least: float, most: float) -> None:
     """A number from `least` to `most`, both included."""
     if not isinstance(value, Tracer) and not (_is_finite(value) and least <= value <= most):
         raise ValueError(f"{name} must be a number from {least:g} to {most:g}, not {shown(value)}")
+
+
+def one_of(name: str, value: str, known: Collection[str]) -> None:
+    """A name that means something."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}, not {shown(value)}")
 
 
 def _is_whole(value: Any, least: int, most: int) -> bool:

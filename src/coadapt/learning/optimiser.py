@@ -1,38 +1,65 @@
-"""How networks follow their gradients: Adam, with the gradient's length bounded and a rate that falls to nothing."""
+"""How networks follow their gradients, the gradient's length bounded and the rate falling to nothing.
 
+Adam looks at every weight by itself. Muon looks at a matrix of weights as a whole, and goes equally far in all the
+directions that its recent gradients have in common; what is not a matrix is left to Adam. Both go about as far in a
+step at the same learning rate.
+"""
+
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
+import optax.contrib
 
 from coadapt.arrays import Count, Scalar
+from coadapt.configs.checks import one_of
+
+ADAMS_STEP = 0.2
+"""How far Adam moves a weight in a usual step, as a share of the learning rate: Muon's steps are made as long."""
+
+OPTIMISERS: dict[str, Callable[[], optax.GradientTransformation]] = {
+    "adam": lambda: optax.scale_by_adam(eps=1e-5),
+    # A rate of minus one, for we are asked for the way up: going down it, at which rate, is `descend`'s.
+    "muon": lambda: optax.contrib.muon(learning_rate=-1.0, consistent_rms=ADAMS_STEP),
+}
 
 
 class Descent(NamedTuple):
-    """A network on its way down, with what Adam remembers of the way."""
+    """A network on its way down, with what its optimiser remembers of the way."""
 
     network: Any
     memory: optax.OptState
 
 
-def _adam(max_gradient_norm: Scalar | float) -> optax.GradientTransformation:
-    return optax.chain(optax.clip_by_global_norm(max_gradient_norm), optax.scale_by_adam(eps=1e-5))
+def check_optimiser(name: str) -> None:
+    """Whether there is such an optimiser."""
+    one_of("optimiser", name, OPTIMISERS)
 
 
-def begin(network: Any) -> Descent:
+def begin(network: Any, optimiser: str) -> Descent:
     """Before the first step."""
-    return Descent(network, _adam(1.0).init(network))
+    return Descent(network, _bounded(optimiser, 1.0).init(network))
 
 
 def descend(
-    descent: Descent, gradient: Any, learning_rate: Scalar | float, max_gradient_norm: Scalar | float
+    descent: Descent,
+    gradient: Any,
+    optimiser: str,
+    learning_rate: Scalar | float,
+    max_gradient_norm: Scalar | float,
 ) -> Descent:
     """One step down."""
     with jax.numpy_dtype_promotion("standard"):  # optax mixes whole numbers and floats; nothing of ours does
-        direction, memory = _adam(max_gradient_norm).update(gradient, descent.memory)
+        step = _bounded(optimiser, max_gradient_norm).update
+        direction, memory = step(gradient, descent.memory, descent.network)
     network = jax.tree.map(lambda weight, d: weight - learning_rate * d, descent.network, direction)
     return Descent(network, memory)
+
+
+def _bounded(optimiser: str, max_gradient_norm: Scalar | float) -> optax.GradientTransformation:
+    return optax.chain(optax.clip_by_global_norm(max_gradient_norm), OPTIMISERS[optimiser]())
 
 
 def remaining(iteration: Count, iterations: Scalar | float) -> Scalar:

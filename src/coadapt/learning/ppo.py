@@ -18,7 +18,7 @@ from coadapt.configs.checks import between, positive, whole
 from coadapt.encounters import Moment, play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
-from coadapt.learning.optimiser import Descent, begin, descend, remaining, risen
+from coadapt.learning.optimiser import Descent, begin, check_optimiser, descend, remaining, risen
 from coadapt.learning.replay import check_covers_an_episode, perceived, replay
 from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Critic, Player
@@ -47,6 +47,7 @@ class PPOConfig:
     steps: int = 10  # played in each game in one iteration
     epochs: int = 4
     minibatches: int = 1  # of whole games
+    optimiser: str = "adam"  # or muon, see `optimiser`
     learning_rate: float = 5e-4
     warm_up: int = 1  # in so many iterations the learning rate rises to its full height; in the first one, usually
     discount: float = 0.99
@@ -61,6 +62,7 @@ class PPOConfig:
             whole(name, getattr(self, name))
         if self.games % self.minibatches:
             raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
+        check_optimiser(self.optimiser)
         for name in ("learning_rate", "clip", "max_gradient_norm", "entropy_span"):
             positive(name, getattr(self, name))
         for name in ("discount", "trace_decay", "entropy_bonus"):
@@ -107,9 +109,9 @@ class Experience(NamedTuple):
     label: Vector
 
 
-def start(key: Key, policy: Any, critic: Critic) -> PPOState:
+def start(key: Key, policy: Any, critic: Critic, config: PPOConfig) -> PPOState:
     """Before the first iteration."""
-    return PPOState(key, jnp.int32(0), begin(policy), begin(critic))
+    return PPOState(key, jnp.int32(0), begin(policy, config.optimiser), begin(critic, config.optimiser))
 
 
 def train_chunk(
@@ -218,7 +220,7 @@ def improve(
         for name, gradient in zip(("policy", "critic"), gradients, strict=True):
             diagnostics[f"{name}_gradient_norm"] = optax.tree.norm(gradient)
         policy, critic = (
-            descend(descent, gradient, rate, config.max_gradient_norm)
+            descend(descent, gradient, config.optimiser, rate, config.max_gradient_norm)
             for descent, gradient in zip((state.policy, state.critic), gradients, strict=True)
         )
         return state._replace(policy=policy, critic=critic), diagnostics

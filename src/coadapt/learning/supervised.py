@@ -16,7 +16,7 @@ from coadapt.arrays import Array, Bool, Count, Float, Key, Scalar, Vector
 from coadapt.configs.checks import positive, whole
 from coadapt.encounters import play_with_each
 from coadapt.games.game import MAIN, Game
-from coadapt.learning.optimiser import Descent, begin, descend, remaining
+from coadapt.learning.optimiser import Descent, begin, check_optimiser, descend, remaining
 from coadapt.learning.replay import check_covers_an_episode, perceived, replay
 from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Belief, Player
@@ -33,6 +33,7 @@ class SupervisedConfig:
     games: int = 50
     steps: int = 10  # played in each game in one iteration
     minibatches: int = 1  # of whole games, a step of learning each
+    optimiser: str = "adam"  # or muon, see `optimiser`
     learning_rate: float = 5e-4
     max_gradient_norm: float = 0.5
 
@@ -41,6 +42,7 @@ class SupervisedConfig:
             whole(name, getattr(self, name))
         if self.games % self.minibatches:
             raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
+        check_optimiser(self.optimiser)
         for name in ("learning_rate", "max_gradient_norm"):
             positive(name, getattr(self, name))
 
@@ -84,9 +86,9 @@ def negative_log_likelihood(belief: Vector, label: Vector) -> Scalar:
     return -jnp.sum(label * jnp.log(jnp.maximum(belief, jnp.finfo(belief.dtype).tiny)))
 
 
-def start(key: Key, belief: Belief) -> SupervisedState:
+def start(key: Key, belief: Belief, config: SupervisedConfig) -> SupervisedState:
     """Before the first iteration."""
-    return SupervisedState(key, jnp.int32(0), begin(belief))
+    return SupervisedState(key, jnp.int32(0), begin(belief, config.optimiser))
 
 
 def train_chunk(
@@ -124,7 +126,7 @@ def iterate(
     def learn(belief: Descent, batch: Watched) -> tuple[Descent, SupervisedInfo]:
         gradient, (value, accuracy) = jax.grad(mean_loss, has_aux=True)(belief.network, batch, loss)
         info = SupervisedInfo(value, accuracy, optax.tree.norm(gradient))
-        return descend(belief, gradient, rate, config.max_gradient_norm), info
+        return descend(belief, gradient, config.optimiser, rate, config.max_gradient_norm), info
 
     belief, infos = jax.lax.scan(learn, state.belief, _dealt(watched, config.minibatches))
     return SupervisedState(key, state.iteration + 1, belief), jax.tree.map(jnp.mean, infos)

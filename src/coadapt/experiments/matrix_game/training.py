@@ -48,7 +48,7 @@ def predictor(config: MatrixGameConfig) -> Learner:
             hidden=sizes.predictor_hidden,
             labels=partner_actions,
         )
-        return supervised.start(for_training, belief)
+        return supervised.start(for_training, belief, config.predictor)
 
     def chunk(state, alpha: Scalar, iterations: int):
         return supervised.train_chunk(
@@ -75,7 +75,8 @@ def policy(config: MatrixGameConfig) -> Learner:
         for_policy, for_critic, for_training = jax.random.split(key, 3)
         inputs = _width(clock, game)
         policy = ConditionedPolicy(for_policy, clock, inputs, labels, hidden, main_actions)
-        return ppo.start(for_training, policy, ConditionedCritic(for_critic, clock, inputs, labels, hidden))
+        critic = ConditionedCritic(for_critic, clock, inputs, labels, hidden)
+        return ppo.start(for_training, policy, critic, config.policy)
 
     def told_the_truth(policy, label):
         return BehaviourConditioned(Fixed(label), policy)
@@ -94,7 +95,7 @@ def rl2(config: MatrixGameConfig) -> Learner:
         for_policy, for_critic, for_training = jax.random.split(key, 3)
         policy = RL2(for_policy, full_view, inputs, sizes.rl2_units, sizes.rl2_hidden, main_actions)
         critic = RL2Critic(for_critic, full_view, inputs, partner_actions, sizes.rl2_critic_units, sizes.rl2_hidden)
-        return ppo.start(for_training, policy, critic)
+        return ppo.start(for_training, policy, critic, config.rl2)
 
     return _by_ppo(config, start, lambda policy, label: policy, config.rl2)
 

@@ -28,7 +28,7 @@ def lstm_clones(world: World, training: PPOConfig) -> Learner:
         for_policy, for_critic, for_training = jax.random.split(key, 3)
         sizes = world.relation_sizes(training)
         policy = RelationalLSTM(for_policy, sizes, world.sizes.lstm_units, world.game.num_actions[0])
-        return ppo.start(for_training, policy, RelationalCritic(for_critic, sizes, len(KINDS)))
+        return ppo.start(for_training, policy, RelationalCritic(for_critic, sizes, len(KINDS)), training)
 
     def chunk(state: PPOState, condition: Any, iterations: int) -> tuple[PPOState, PPOInfo]:
         del condition

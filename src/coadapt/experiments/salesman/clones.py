@@ -73,7 +73,7 @@ def clones(world: World, training: PPOConfig, intermediate_length: tuple[float, 
         for_policy, for_critic, for_training = jax.random.split(key, 3)
         sizes = world.relation_sizes(training)
         policy = RelationalPolicy(for_policy, sizes, len(KINDS), world.game.num_actions[0])
-        learner = ppo.start(for_training, policy, RelationalCritic(for_critic, sizes, len(KINDS)))
+        learner = ppo.start(for_training, policy, RelationalCritic(for_critic, sizes, len(KINDS)), training)
         return Cloning(learner, policy, policy, jnp.int32(0), jnp.float32(jnp.inf), jnp.bool_(False))
 
     def iterate(state: Cloning, _: None) -> tuple[Cloning, PPOInfo]:

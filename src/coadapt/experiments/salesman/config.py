@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 
 from coadapt.agents.behaviour_conditioned import FEEDS
-from coadapt.configs.checks import between, distinct, each_whole, in_batches, shown, whole
-from coadapt.experiments.salesman.world import KINDS, World, one_of
+from coadapt.configs.checks import between, distinct, each_whole, in_batches, one_of, shown, whole
+from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 

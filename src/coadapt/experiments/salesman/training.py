@@ -68,7 +68,8 @@ def with_partners(training: PPOConfig, config: SalesmanConfig, as_player: ppo.As
     """A policy that goes on from self-play with partners of all kinds."""
 
     def start(key: Key, beginning: Beginning) -> PPOState:
-        return ppo.start(key, *beginning.networks)
+        policy, critic = beginning.networks
+        return ppo.start(key, policy, critic, training)
 
     def chunk(state: PPOState, beginning: Beginning, iterations: int):
         game, roster = config.world.training_game, Roster(beginning.partners)
@@ -86,7 +87,7 @@ def predictor(config: SalesmanConfig) -> Learner:
         for_network, for_training = jax.random.split(key)
         units, hidden = world.sizes.lstm_units, world.sizes.predictor_hidden
         belief = RelationalBelief(for_network, world.relation_sizes(training), units, hidden, len(KINDS))
-        return supervised.start(for_training, belief)
+        return supervised.start(for_training, belief, training)
 
     def chunk(state: SupervisedState, beginning: Beginning, iterations: int):
         acting_on = lambda belief: told_by(belief, beginning.networks, config.feed)

@@ -1,12 +1,11 @@
 """Where the salesman's experiment takes place: the game, how it is seen, and the size of all networks."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import jax.numpy as jnp
 
 from coadapt.agents.relational import RelationSizes
-from coadapt.configs.checks import each_whole, positive, shown, whole
+from coadapt.configs.checks import each_whole, one_of, positive, whole
 from coadapt.games.salesman import Salesman
 from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs
 from coadapt.learning.ppo import PPOConfig
@@ -82,8 +81,3 @@ class World:
             raise ValueError(f"{name}.steps must cover an episode ({self.game.max_steps}), not {training.steps}")
         if training.iterations % points:
             raise ValueError(f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({points})")
-
-
-def one_of(name: str, value: str, known: Any) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {shown(value)}")
