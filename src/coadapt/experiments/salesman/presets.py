@@ -21,13 +21,16 @@ PAPER = SalesmanConfig(
 )
 
 _SELF_PLAY = PPOConfig(
-    iterations=200,
-    games=320,
+    iterations=100,
+    games=640,
     steps=50,
     epochs=3,
     minibatches=4,
-    learning_rate=2e-3,
+    optimiser="muon",
+    learning_rate=5e-3,
+    warm_up=10,
     discount=0.995,
+    trace_decay=0.8,
     entropy_bonus=0.005,
 )
 _CO_OP = replace(_SELF_PLAY, iterations=300, games=600)
