@@ -39,7 +39,7 @@ FAST = SalesmanConfig(
     clones=_SELF_PLAY,
     policy=_CO_OP,
     predictor=SupervisedConfig(iterations=300, games=300, steps=50, minibatches=4, learning_rate=2e-3),
-    lstm_clones=replace(_SELF_PLAY, learning_rate=1e-3),  # at 2e-3 some seeds of the LSTM never learn to play
+    lstm_clones=replace(_SELF_PLAY, learning_rate=3e-3),
     lstm=_CO_OP,
     episodes=4_000,
     batch=1_000,
