@@ -30,8 +30,8 @@ class Amounts:
     """The sizes of everything that is measured."""
 
     world: World = field(default_factory=World)
-    self_play: PPOConfig = FAST.clones
-    lstm: PPOConfig = FAST.lstm_clones
+    self_play: PPOConfig = replace(FAST.clones, optimiser="adam")  # which is what the peers have
+    lstm: PPOConfig = replace(FAST.lstm_clones, optimiser="adam")
     short_episode: int = 17  # as long as one takes two who have learnt to play: the paper's skilled row
     iterations: int = 5  # of ours in a measurement; of those that are slower, one is enough
     repetitions: int = 5
@@ -53,8 +53,8 @@ class Amounts:
 FULL = Amounts()
 QUICK = replace(
     FULL,
-    self_play=replace(FAST.clones, games=80),
-    lstm=replace(FAST.lstm_clones, games=80),
+    self_play=replace(FULL.self_play, games=80),
+    lstm=replace(FULL.lstm, games=80),
     iterations=2,
     repetitions=3,
     stepping_games=1_000,
