@@ -33,7 +33,7 @@ _SELF_PLAY = PPOConfig(
     trace_decay=0.8,
     entropy_bonus=0.005,
 )
-_CO_OP = replace(_SELF_PLAY, iterations=240, games=600)
+_CO_OP = replace(_SELF_PLAY, iterations=200, games=600)
 
 FAST = SalesmanConfig(
     clones=_SELF_PLAY,
