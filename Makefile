@@ -95,7 +95,7 @@ PEER_PIP = PIP_CONSTRAINT= .venv-peers/$*/bin/python -m pip install --quiet --di
 	$(PEER_PIP) --requirement $<
 	@touch $@
 
-bench: $(READY) $(PEERS_READY)
+bench: clean-tree $(READY) $(PEERS_READY)
 	$(BIN)/coadapt bench --peers .venv-peers --to results/bench
 
 clean:

@@ -18,6 +18,7 @@ TINY = replace(
     repetitions=2,
     stepping_games=10,
     stepping_steps=20,
+    alone_steps=20,
     decisions=50,
     matrix_size=64,
     multiplying=0.02,
@@ -32,5 +33,5 @@ TINY = replace(
     ),
     goals={"length": 50.0, "returns": {"skilled": -1.0, "novice": -1.0}, "look_every": 2, "episodes": 4},
     growth_games=(4,),
-    growth_seeds=(),
+    growth_seeds=(1, 2),
 )

@@ -1,9 +1,14 @@
 """Processes that answer, die, hang, or talk nonsense."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from coadapt.benchmarks import asking
+from coadapt.benchmarks import contenders as contenders_module
 from coadapt.benchmarks.asking import PeerFailed, Process
 from coadapt.benchmarks.contenders import Contenders
 from coadapt.benchmarks.measuring import Quantity
@@ -59,6 +64,54 @@ def test_one_that_dies_says_its_last_words(peer):
 def test_one_that_hangs_is_not_waited_for(peer):
     with pytest.raises(PeerFailed, match=r"^fake has not answered within 0\.2 seconds$"):
         peer.ask({"do": "hang"}, 0.2)
+
+
+def test_one_that_is_silent_is_not_waited_for_either(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "LONGEST_END", 0.2)
+    silent = tmp_path / "python"
+    silent.write_text("#!/bin/sh\nexec >&-\nsleep 20\n")
+    silent.chmod(0o755)
+    with pytest.raises(PeerFailed, match=r"^fake is still there, but answers no more$"):
+        Process("fake", "fake_peer", python=silent)
+
+
+def test_one_that_hangs_does_not_go_on_beside_the_others(folder, monkeypatch):
+    started = []
+    monkeypatch.setattr(contenders_module, "Process", lambda *given: started.append(Process(*given)) or started[0])
+    monkeypatch.setattr(contenders_module, "SCRIPTS", folder)
+    (folder / "here" / "bin").mkdir(parents=True)
+    (folder / "here" / "bin" / "python").symlink_to(sys.executable)
+    with Contenders(folder, longest=0.2) as contenders:
+        (contender,) = contenders.peer("fake", "here", "fake_peer", {"do": "hang"}, Quantity("rate", "steps/s"))
+        with pytest.raises(PeerFailed, match="has not answered"):
+            contender.measure()
+        assert started[0]._process.poll() is not None
+
+
+def test_nobody_goes_on_when_who_asked_is_gone(folder):
+    """Somebody starts a process, asks it for something that takes a minute, and is killed."""
+    asking_and_dying = (
+        "import os, pathlib\n"
+        "from coadapt.benchmarks.asking import Process\n"
+        f"process = Process('fake', 'fake_peer', folder=pathlib.Path({str(folder)!r}))\n"
+        "print(process._process.pid, flush=True)\n"
+        'process._process.stdin.write(\'{"do": "hang"}\\n\')\n'
+        "process._process.stdin.flush()\n"
+        "os._exit(9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", asking_and_dying], capture_output=True, text=True, check=False)
+    pid, deadline = int(done.stdout), time.monotonic() + 20
+    while _is_there(pid) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not _is_there(pid)
+
+
+def _is_there(pid: int) -> bool:
+    """Whether a process is running; one that has ended and is only not yet cleared away is not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_a_mistake_of_its_own_is_told(peer):

@@ -84,7 +84,13 @@ def test_who_fails_is_left_out_and_nothing_else_is_lost(game):
 
 def test_cost_against_linear_growth():
     # Twice the size for three times the cost is half as much again as linear.
-    assert against_linear(10, [2.0, 2.0], 20, [6.0, 4.0]) == Spread(1.25, 1.0, 1.5)
+    assert against_linear(10, (2.0, 2.0), 20, (6.0, 4.0)) == Spread(1.25, 1.0, 1.5)
+
+
+def test_growth_is_compared_turn_by_turn():
+    # When the small one took long, so did the large one: it costs as much as linear in both turns.
+    assert against_linear(10, (2.0, 4.0), 20, (4.0, 8.0)) == Spread(1.0, 1.0, 1.0)
+    assert against_linear(10, (2.0,), 20, ()) is None
 
 
 def test_three_figures():

@@ -65,10 +65,19 @@ def test_a_row_that_is_measured_again_replaces_itself_alone(folder, tmp_path):
     assert from_summary(after).without(("stepping", "growth")).entries == again.without(("stepping", "growth")).entries
 
 
-def test_rows_of_other_sizes_are_not_kept(folder, tmp_path):
+def test_rows_of_other_sizes_are_neither_mixed_nor_lost(folder, tmp_path):
     copytree(folder, tmp_path, dirs_exist_ok=True)
-    run(("decision",), replace(TINY, decisions=TINY.decisions + 1), None, tmp_path, Silent())
-    assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == ["decision"]
+    other = replace(TINY, decisions=TINY.decisions + 1)
+    with pytest.raises(ValueError, match=r"has other rows \(stepping, growth\) that were measured with other amounts"):
+        run(("decision",), other, None, tmp_path, Silent())
+    assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == list(SHORTEST)
+
+
+def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(folder, tmp_path):
+    run(("decision",), TINY, None, tmp_path, Silent())
+    other = replace(TINY, decisions=TINY.decisions + 1)
+    run(("decision",), other, None, tmp_path, Silent())
+    assert json.loads((tmp_path / "summary.json").read_text())["amounts"]["decisions"] == other.decisions
 
 
 def test_what_is_no_summary_is_not_written_over(tmp_path):
@@ -146,6 +155,17 @@ def test_what_a_peer_would_need_is_extrapolated_from_its_best_rate():
 def test_a_seed_that_was_never_good_enough_is_named():
     grown = {0: Growth({}, {}, 0.0, str(PeerFailed("seed 0 was not good enough")))}
     assert all(entry.failed == "seed 0 was not good enough" and entry.value is None for entry in _ours(grown, TINY))
+
+
+def test_the_others_alone_are_no_median():
+    early = {SKILLED: Reached(1.0, 600, 1_200)}
+    grown = {
+        0: Growth(early, {}, 0.0, "seed 0 was not good enough"),
+        1: Growth({**early, PASSED: early[SKILLED]}, {}, 0.0),
+    }
+    values = {(entry.quantity, entry.unit): entry.repetitions for entry in _ours(grown, TINY)}
+    assert values[SKILLED, "minutes"] == (1.0, 1.0)
+    assert values[PASSED, "minutes"] == ()
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,17 @@ from coadapt.learning.ppo import PPOConfig
 
 SHORT = replace(
     FAST,
-    policy=replace(FAST.clones, iterations=150, games=300),
+    clones=replace(FAST.clones, games=320),
+    policy=replace(FAST.policy, iterations=100, games=300),
     predictor=replace(FAST.predictor, iterations=100),
     companions=(),
     methods=("behaviour_conditioned",),
 )
 """From nothing to an agent as quickly as we can: its partners are what its own clones have left behind."""
+
+SELF_PLAY = replace(FAST.clones, optimiser="adam", learning_rate=2e-3, warm_up=1)
+LSTM = replace(FAST.lstm_clones, optimiser="adam", learning_rate=1e-3, warm_up=1)
+"""What is measured beside peers is trained by Adam, as theirs is."""
 
 
 def the_papers() -> dict[str, Any]:
@@ -30,14 +35,15 @@ class Amounts:
     """The sizes of everything that is measured."""
 
     world: World = field(default_factory=World)
-    self_play: PPOConfig = replace(FAST.clones, optimiser="adam")  # which is what the peers have
-    lstm: PPOConfig = replace(FAST.lstm_clones, optimiser="adam")
+    self_play: PPOConfig = SELF_PLAY
+    lstm: PPOConfig = LSTM
     short_episode: int = 17  # as long as one takes two who have learnt to play: the paper's skilled row
     iterations: int = 5  # of ours in a measurement; of those that are slower, one is enough
     repetitions: int = 5
     longest: float = 1_200.0  # seconds an answer may take
     stepping_games: int = 2_000
     stepping_steps: int = 500
+    alone_steps: int = 100_000  # of one game that is stepped by itself
     decisions: int = 10_000
     matrix_size: int = 2_048
     multiplying: float = 2.0  # seconds of it, to find the peak
@@ -57,8 +63,10 @@ QUICK = replace(
     lstm=replace(FULL.lstm, games=80),
     iterations=2,
     repetitions=3,
+    longest=120.0,
     stepping_games=1_000,
     stepping_steps=200,
+    alone_steps=20_000,
     decisions=2_000,
     matrix_size=1_024,
     multiplying=1.0,

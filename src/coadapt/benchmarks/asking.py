@@ -22,6 +22,9 @@ from coadapt.benchmarks import answering
 LONGEST_START = 180.0
 """Seconds until a process must have imported what it needs."""
 
+LONGEST_END = 5.0
+"""Seconds until a process that says nothing more must have ended."""
+
 
 class PeerFailed(Exception):
     """Why there is no answer, as a sentence without its full stop."""
@@ -58,7 +61,7 @@ class Process:
         threading.Thread(target=self._listen, daemon=True).start()
         try:
             self.versions: dict[str, str] = self._hear(longest_start).get("versions", {})
-        except PeerFailed:
+        except BaseException:  # Ctrl-C, too, leaves nobody behind
             self.close()
             raise
 
@@ -95,7 +98,7 @@ class Process:
         try:
             for line in self._process.stdout:
                 self._lines.put(line)
-        except ValueError:  # closed while somebody was still listening
+        except ValueError:  # closed while somebody was still listening, or no text at all
             pass
         self._lines.put("")  # the end
 
@@ -118,7 +121,10 @@ class Process:
 
     def _last_words(self) -> str:
         """What a process that has ended said last."""
-        status = self._process.wait()
+        try:
+            status = self._process.wait(LONGEST_END)
+        except subprocess.TimeoutExpired:
+            return f"{self.name} is still there, but answers no more"
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return f"{self.name} ended with status {status}" + (f": {lines[-1].strip()[:200]}" if lines else "")

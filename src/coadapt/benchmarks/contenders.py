@@ -65,7 +65,11 @@ class Contenders:
                 found.append(start())
                 self._started.append(found[0])
                 self.versions[group] = found[0].versions
-            answer = found[0].ask(request, self.longest)
+            try:
+                answer = found[0].ask(request, self.longest)
+            except PeerFailed:
+                found[0].close()  # it may be at work still, beside those whose turn it is now
+                raise
             try:
                 return {rate: answer["amount"] / answer["seconds"], MEMORY: answer["peak_memory"] / 1e6}
             except (KeyError, TypeError, ZeroDivisionError):
@@ -73,12 +77,16 @@ class Contenders:
 
         return Contender(name, measure, {**request, **(settings or {})}, note)
 
+    def dismiss(self) -> None:
+        """All that were started are stopped."""
+        while self._started:
+            self._started.pop().close()
+
     def __enter__(self) -> "Contenders":
         return self
 
     def __exit__(self, *problem: object) -> None:
-        for process in self._started:
-            process.close()
+        self.dismiss()
 
 
 def thread_settings() -> dict[str, dict[str, str]]:

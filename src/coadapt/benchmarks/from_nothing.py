@@ -4,8 +4,9 @@ It answers in a process of its own, so that compiling counts. A request is answe
 it is; the time that looking took is told, too, for it is no part of the training.
 """
 
+import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -50,15 +51,21 @@ def grow_up(seed: int, config: SalesmanConfig, goals: dict[str, Any]) -> Iterato
         networks = learner.networks(state)
         yield {"stage": "policy", "steps": every * learner.steps_per_iteration}
     learner, look = LEARNERS["predictor"](config), _look(config, goals["episodes"])
+    looks = (jax.random.fold_in(key("looks"), number) for number in itertools.count())  # at other episodes every time
     for state, _ in _chunks(learner, key("predictor"), Beginning(networks, partners), every):
         looked = time.perf_counter()
-        returns = dict(zip(KINDS, map(float, look(learner.networks(state), networks)), strict=True))
-        passed = all(returns[kind] >= least for kind, least in goals["returns"].items())
+        returns = look(next(looks), learner.networks(state), networks)
+        # Whoever passes has to do it twice, for among many looks one may be lucky.
+        passed = _passes(returns, goals) and _passes(look(next(looks), learner.networks(state), networks), goals)
         steps = every * learner.steps_per_iteration
         spent = time.perf_counter() - looked
         yield {"stage": "predictor", "steps": steps, "returns": returns, "passed": passed, "looking": spent}
         if passed:
             return
+
+
+def _passes(returns: dict[str, float], goals: dict[str, Any]) -> bool:
+    return all(returns[kind] >= least for kind, least in goals["returns"].items())
 
 
 def _chunks(learner: Learner, key: Any, condition: Any, every: int) -> Iterator[tuple[Any, Any]]:
@@ -70,20 +77,18 @@ def _chunks(learner: Learner, key: Any, condition: Any, every: int) -> Iterator[
         yield state, info
 
 
-def _look(config: SalesmanConfig, episodes: int):
+def _look(config: SalesmanConfig, episodes: int) -> Callable[[Any, Any, Any], dict[str, float]]:
     """What the agent, acting on its own predictions, earns with the published reference partners of each kind."""
     partners = reference_partners()
 
     @jax.jit
-    def look(belief: Any, policy: Any) -> Float[Array, "kinds"]:
+    def earned(key: Any, belief: Any, policy: Any) -> Float[Array, "kinds"]:
         agent = told_by(belief, policy, config.feed)
         told = jnp.zeros((len(partners.ids) * side_by_side(episodes), 0))
-        means, _ = play_with_all(
-            jax.random.key(0), config.world.game, partners, lambda _: agent, told, episodes, greedy=True
-        )
+        means, _ = play_with_all(key, config.world.game, partners, lambda _: agent, told, episodes, greedy=True)
         return means.total @ partners.labels / jnp.sum(partners.labels, axis=0)
 
-    return look
+    return lambda key, belief, policy: dict(zip(KINDS, map(float, earned(key, belief, policy)), strict=True))
 
 
 def reference_partners() -> Partners:

@@ -1,17 +1,17 @@
 """Row 7: how the cost of an iteration and the memory grow with games, the grid, subgoals and seeds in one program.
 
-Each point is measured in a fresh process, for memory once had is not given back.
+Each point is a process of its own, for memory once had is not given back. All points of an axis take turns.
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import NamedTuple
 
-from coadapt.benchmarks import ours
 from coadapt.benchmarks.amounts import Amounts
-from coadapt.benchmarks.asking import PeerFailed, Process
-from coadapt.benchmarks.contenders import MEMORY
-from coadapt.benchmarks.measuring import Entry, Quantity, Spread, spread
+from coadapt.benchmarks.contenders import MEMORY, Contenders
+from coadapt.benchmarks.measuring import Contender, Entry, Quantity, Spread, side_by_side, spread, turns
 from coadapt.benchmarks.ours import arranged, training_request
+from coadapt.benchmarks.training import RATE
 from coadapt.experiments.salesman.world import World
 from coadapt.learning.ppo import PPOConfig
 from coadapt.progress import Progress
@@ -50,47 +50,51 @@ def points_of(amounts: Amounts) -> list[Point]:
     ]
 
 
-def measure(amounts: Amounts, progress: Progress) -> list[Entry]:
+def measure(amounts: Amounts, contenders: Contenders, progress: Progress) -> list[Entry]:
     """Every point, and how its cost compares with that of the smallest on its axis."""
-    points, entries = points_of(amounts), []
-    smallest: dict[str, tuple[int, list[float]]] = {}
-    with progress.stage(ROW, len(points)) as advance:
-        for point in points:
-            try:
-                seconds, memory = _measured(point, amounts)
-            except PeerFailed as failure:
-                entries.append(Entry(ROW, point.name, COST.name, COST.unit, (), failed=str(failure)))
-            else:
-                first = smallest.setdefault(point.axis, (point.size, seconds))
-                entries += _entries(point, seconds, memory, first)
-            advance()
+    axes = [list(points) for _, points in groupby(points_of(amounts), key=lambda point: point.axis)]
+    entries: list[Entry] = []
+    with progress.stage(ROW, sum(turns(points, amounts.repetitions) for points in axes)) as advance:
+        for points in axes:
+            taking_part = [_contender(point, contenders) for point in points]
+            found = side_by_side(ROW, taking_part, amounts.repetitions, advance)
+            entries += _compared(points, found)
+            contenders.dismiss()  # their memory is needed for the next axis
     return entries
 
 
-def _measured(point: Point, amounts: Amounts) -> tuple[list[float], float]:
-    """The seconds of an iteration, again and again, and the most memory the process had."""
-    world = point.world
-    tabulated = world.relation_sizes(point.training).tabulated
-    request = training_request("self-play", arranged(world, tabulated), point.training, 1, point.seeds)
-    with Process(point.name, ours.__name__) as process:
-        process.ask(request, amounts.longest)  # which compiles it
-        answers = [process.ask(request, amounts.longest) for _ in range(amounts.repetitions)]
-    return [answer["seconds"] for answer in answers], answers[-1]["peak_memory"] / 1e6
+def _contender(point: Point, contenders: Contenders) -> Contender:
+    tabulated = point.world.relation_sizes(point.training).tabulated
+    request = training_request("self-play", arranged(point.world, tabulated), point.training, 1, point.seeds)
+    return contenders.ours(point.name, request, RATE)
 
 
-def _entries(point: Point, seconds: list[float], memory: float, first: tuple[int, list[float]]) -> list[Entry]:
-    size, at_first = first
-    settings: dict[str, Any] = {"axis": point.axis, "size": point.size}
-    linear = against_linear(size, at_first, point.size, seconds)
-    note = f"{linear.median:.2f} of linear growth" if point.size != size else ""
-    settings["of_linear_growth"] = linear._asdict()
-    return [
-        Entry(ROW, point.name, COST.name, COST.unit, tuple(seconds), None, settings, note),
-        Entry(ROW, point.name, MEMORY.name, MEMORY.unit, (memory,), None, settings),
-    ]
+def _compared(points: list[Point], found: list[Entry]) -> list[Entry]:
+    """Rates as seconds of an iteration, beside those of the smallest."""
+    costs = {entry.contender: entry for entry in found if entry.quantity != MEMORY.name}
+    memory = {entry.contender: entry for entry in found if entry.quantity == MEMORY.name}
+    first = points[0]
+    at_first = _seconds(first, costs[first.name])
+    entries: list[Entry] = []
+    for point in points:
+        seconds = _seconds(point, costs[point.name])
+        settings = {"axis": point.axis, "size": point.size}
+        linear = against_linear(first.size, at_first, point.size, seconds)
+        if linear is not None:
+            settings["of_linear_growth"] = linear._asdict()
+        failed = costs[point.name].failed
+        entries.append(Entry(ROW, point.name, COST.name, COST.unit, seconds, None, settings, failed=failed))
+        entries += [replace(memory[point.name], ratio=None, settings=settings)] if point.name in memory else []
+    return entries
 
 
-def against_linear(small: int, its_seconds: list[float], large: int, seconds: list[float]) -> Spread:
+def _seconds(point: Point, entry: Entry) -> tuple[float, ...]:
+    """Of an iteration of all seeds, in every turn."""
+    steps = point.seeds * point.training.steps_per_iteration
+    return tuple(steps / rate for rate in entry.repetitions)
+
+
+def against_linear(small: int, its_seconds: tuple[float, ...], large: int, seconds: tuple[float, ...]) -> Spread | None:
     """What the larger one costs, as a share of what it would cost if cost grew with size: below one is better."""
-    base = spread(its_seconds).median * large / small
-    return spread([each / base for each in seconds])
+    both = list(zip(its_seconds, seconds, strict=False))  # one that failed on the way has had fewer turns
+    return spread([cost / (least * large / small) for least, cost in both]) if both else None

@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from coadapt.benchmarks.amounts import Amounts
 from coadapt.benchmarks.counting import ppo_update
-from coadapt.benchmarks.machine import fastest
+from coadapt.benchmarks.machine import multiplying
 from coadapt.benchmarks.measuring import Contender, Entry, Measured, Quantity, side_by_side, turns
 from coadapt.benchmarks.ours import Arranged, arranged
 from coadapt.experiments.salesman.clones import clones, told_nothing
@@ -32,55 +31,50 @@ WORTH_SHARE = Quantity("operations that pair by pair would need", "of the peak")
 PEAK = "matrix multiplication"
 
 
+class Peak:
+    """The most that this machine does, measured anew in every turn: each turn's shares are of the peak of that turn."""
+
+    def __init__(self, size: int, seconds: float):
+        self.size, self.seconds = size, seconds
+        self.now = float("nan")
+
+    def __call__(self) -> Measured:
+        self.now = multiplying(self.size, self.seconds)
+        return {DONE: self.now}
+
+
 def measure(amounts: Amounts, progress: Progress) -> list[Entry]:
     """The update in both arrangements, beside the multiplication of two large matrices."""
     counted = ppo_update(amounts.world, amounts.self_play)
-    multiply = _multiplication(amounts.matrix_size)
-    last_peak = [float("nan")]
-
-    def peak() -> Measured:
-        last_peak[0] = 2 * amounts.matrix_size**3 / fastest(multiply, amounts.multiplying) / 1e9
-        return {DONE: last_peak[0]}
-
-    def update(tabulated: bool) -> Callable[[], Measured]:
-        operations = counted.tabulated if tabulated else counted.pairwise
-        seconds = _timed(_update(arranged(amounts.world, tabulated), amounts.self_play))
-
-        def measured() -> Measured:
-            took = seconds()
-            done, worth = operations / took / 1e9, counted.pairwise / took / 1e9
-            found = {DONE: done, SHARE: done / last_peak[0]}
-            return found | ({WORTH: worth, WORTH_SHARE: worth / last_peak[0]} if tabulated else {})
-
-        return measured
-
     size = amounts.matrix_size
-    contenders = [
-        # First, for each turn's shares are of the peak of that turn.
+    peak = Peak(size, amounts.multiplying)
+    tabulated = _update(arranged(amounts.world, True), amounts.self_play)
+    pairwise = _update(arranged(amounts.world, False), amounts.self_play)
+
+    def measure_tabulated() -> Measured:
+        seconds = _seconds(tabulated)
+        done, worth = counted.tabulated / seconds / 1e9, counted.pairwise / seconds / 1e9
+        return {DONE: done, SHARE: done / peak.now, WORTH: worth, WORTH_SHARE: worth / peak.now}
+
+    def measure_pairwise() -> Measured:
+        done = counted.pairwise / _seconds(pairwise) / 1e9
+        return {DONE: done, SHARE: done / peak.now}
+
+    contenders = [  # the peak first, for the others need it
         Contender(PEAK, peak, {"size": size}, f"float32, {size} by {size}, all cores, the fastest of many: the peak"),
-        Contender("coadapt's update, tabulated", update(True), {"operations": counted.tabulated}),
-        Contender("coadapt's update, pair by pair", update(False), {"operations": counted.pairwise}),
+        Contender("coadapt's update, tabulated", measure_tabulated, {"operations": counted.tabulated}),
+        Contender("coadapt's update, pair by pair", measure_pairwise, {"operations": counted.pairwise}),
     ]
     with progress.stage(ROW, turns(contenders, amounts.repetitions)) as advance:
         entries = side_by_side(ROW, contenders, amounts.repetitions, advance)
     return [replace(entry, ratio=None) for entry in entries]  # shares say it all, and the peak is no rival
 
 
-def _timed(work: Callable[[], Any]) -> Callable[[], float]:
-    """The seconds that a piece of work takes."""
-
-    def seconds() -> float:
-        started = time.perf_counter()
-        jax.block_until_ready(work())
-        return time.perf_counter() - started
-
-    return seconds
-
-
-def _multiplication(size: int) -> Callable[[], Any]:
-    one, other = jax.random.normal(jax.random.key(0), (2, size, size))
-    multiply = jax.jit(jnp.matmul)
-    return lambda: jax.block_until_ready(multiply(one, other))
+def _seconds(work: Callable[[], Any]) -> float:
+    """That a piece of work takes."""
+    started = time.perf_counter()
+    jax.block_until_ready(work())
+    return time.perf_counter() - started
 
 
 def _update(world: Arranged, training: PPOConfig) -> Callable[[], Any]:

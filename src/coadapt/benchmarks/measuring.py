@@ -88,16 +88,14 @@ def ratio_to_ours(quantity: Quantity, ours: Sequence[float], theirs: Sequence[fl
     return spread([a / b if quantity.more_is_better else b / a for a, b in both])
 
 
-def side_by_side(
-    row: str, contenders: Sequence[Contender], repetitions: int, advance: Advance, warm_ups: int = 1
-) -> list[Entry]:
-    """All contenders in turn, so often; the first one is ours. Warming up is not counted.
+def side_by_side(row: str, contenders: Sequence[Contender], repetitions: int, advance: Advance) -> list[Entry]:
+    """All contenders in turn, so often; the first one is ours. A turn to warm up comes first, and is not counted.
 
     One that fails is left out from there on. Its entry says why, and keeps what it had measured before.
     """
     measured: dict[str, list[Measured]] = {contender.name: [] for contender in contenders}
     failures: dict[str, str] = {}
-    for turn in range(-warm_ups, repetitions):
+    for turn in range(-1, repetitions):
         for contender in contenders:
             if contender.name not in failures:
                 try:
@@ -114,9 +112,9 @@ def side_by_side(
     ]
 
 
-def turns(contenders: Sequence[Contender], repetitions: int, warm_ups: int = 1) -> int:
+def turns(contenders: Sequence[Any], repetitions: int) -> int:
     """How often `side_by_side` advances."""
-    return len(contenders) * (repetitions + warm_ups)
+    return len(contenders) * (repetitions + 1)
 
 
 def _entries(

@@ -7,7 +7,7 @@ when it is first asked for.
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -41,7 +41,7 @@ class Arranged(World):
 
 
 def arranged(world: World, tabulated: bool) -> Arranged:
-    return Arranged(world.game, world.sizes, world.pairs, world.reward_scale, tabulated)
+    return Arranged(**{each.name: getattr(world, each.name) for each in fields(World)}, tabulated=tabulated)
 
 
 def training_request(learner: str, world: Arranged, training: PPOConfig, iterations: int, seeds: int = 1) -> Request:

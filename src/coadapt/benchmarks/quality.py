@@ -96,7 +96,10 @@ def _ours(grown: dict[int, Growth], amounts: Amounts) -> list[Entry]:
 
 
 def _all(grown: dict[int, Growth], goal: str, what: str) -> tuple[float, ...]:
-    return tuple(getattr(growth.reached[goal], what) for growth in grown.values() if goal in growth.reached)
+    """Of every seed; nothing if one of them never came so far, for the others alone would look too good."""
+    if any(goal not in growth.reached for growth in grown.values()):
+        return ()
+    return tuple(getattr(growth.reached[goal], what) for growth in grown.values())
 
 
 def _extrapolated(grown: dict[int, Growth], before: Sequence[Entry]) -> list[Entry]:

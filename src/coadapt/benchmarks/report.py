@@ -56,8 +56,8 @@ def markdown(results: Results) -> str:
 
 
 HOW = (
-    "All contenders of a row took turns in one run. Numbers are medians with the lowest and the highest.\n"
-    "A ratio is taken turn by turn, and above 1 ours is better.\n"
+    "All contenders of a row took turns in one run, but for row 4, where seeds come one after the other.\n"
+    "Numbers are medians with the lowest and the highest. A ratio is taken turn by turn, and above 1 ours is better.\n"
 )
 
 

@@ -35,7 +35,7 @@ ROWS: dict[str, Callable[[Asked], list[Entry]]] = {
     "quality": lambda asked: quality.measure(asked.amounts, asked.progress, asked.before),
     "decision": lambda asked: decision.measure(asked.amounts, asked.progress),
     "limit": lambda asked: limit.measure(asked.amounts, asked.progress),
-    "growth": lambda asked: growth.measure(asked.amounts, asked.progress),
+    "growth": lambda asked: growth.measure(asked.amounts, asked.contenders, asked.progress),
 }
 """In the order they are measured and shown in."""
 
@@ -61,23 +61,25 @@ def run(
     """All these rows. Whatever stops it, the rows before are in the folder; rows not asked for stay as they were."""
     check(rows, environments)
     make_folder(folder)
-    results = _so_far(folder, amounts).without(rows)
+    results = _so_far(folder, amounts, rows)
     machine = describe(amounts.matrix_size, amounts.multiplying)
     for row in (name for name in ROWS if name in rows):
         started = time.monotonic()
         with Contenders(environments, amounts.longest) as contenders:
-            results.entries += ROWS[row](Asked(amounts, contenders, progress, results.entries))
+            entries = ROWS[row](Asked(amounts, contenders, progress, results.entries))
+        results = results.without((row,))
+        results.entries += entries
         seconds = round(time.monotonic() - started, 1)
         used = {"ours": versions(ours.PACKAGES), **contenders.versions}
         results.runs[row] = {"machine": machine, "versions": used, "seconds": seconds}
         _write(results, folder)
-        for failure in dict.fromkeys(entry.failed for entry in results.entries if entry.row == row and entry.failed):
+        for failure in dict.fromkeys(entry.failed for entry in entries if entry.failed):
             progress.say(failure)
     return results
 
 
-def _so_far(folder: Path, amounts: Amounts) -> Results:
-    """What an earlier run has left there, if it measured as much."""
+def _so_far(folder: Path, amounts: Amounts, rows: tuple[str, ...]) -> Results:
+    """What an earlier run has left there. If it measured other amounts, all of its rows have to be measured again."""
     file, asked = folder / "summary.json", plain(amounts)
     if not file.exists():
         return Results(asked)
@@ -85,7 +87,15 @@ def _so_far(folder: Path, amounts: Amounts) -> Results:
         found = from_summary(read_json(file))
     except (KeyError, TypeError, AttributeError):
         raise ValueError(f"{file} is not a summary of a benchmark; choose another folder, or remove it") from None
-    return found if found.amounts == asked else Results(asked)
+    if found.amounts == asked:
+        return found
+    left = [row for row in found.runs if row not in rows]
+    if left:
+        raise ValueError(
+            f"{folder} has other rows ({', '.join(left)}) that were measured with other amounts; "
+            "measure them again, too, or choose another folder"
+        )
+    return Results(asked)
 
 
 def _write(results: Results, folder: Path) -> None:

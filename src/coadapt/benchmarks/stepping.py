@@ -17,7 +17,7 @@ def measure(amounts: Amounts, contenders: Contenders, progress: Progress) -> lis
     """The same rules in JAX, NumPy and plain Python; and two other games for two."""
     game, games, steps = amounts.world.game, amounts.stepping_games, amounts.stepping_steps
     same = {"games": games, "steps": steps, "rules": plain(game)}
-    alone = {"steps": 10 * steps, "rules": plain(game)}
+    alone = {"steps": amounts.alone_steps, "rules": plain(game)}
     elsewhere = {"games": games, "steps": steps}
     one_by_one = "the same rules in plain Python, one game"
     taking_part = [

@@ -18,7 +18,13 @@ def bench(
             "Usually: all of them; with --quick all but quality, which trains agents from nothing."
         ),
     ] = (),
-    to: Annotated[Path, arg(help="The folder to write the summary, the table and the picture to.")] = RUNS / "bench",
+    to: Annotated[
+        Path | None,
+        arg(
+            help="The folder to write the summary, the table and the picture to. Rows that are there and not asked for "
+            "stay. Usually: runs/bench, or runs/bench_quick."
+        ),
+    ] = None,
     peers: Annotated[
         Path | None,
         arg(help="The folder with the peers' virtual environments, as `make bench` makes it. Usually: no peers."),
@@ -34,15 +40,15 @@ def bench(
     """
     from coadapt.benchmarks.amounts import FULL, QUICK
     from coadapt.benchmarks.report import tables
-    from coadapt.benchmarks.running import AT_ONCE, ROWS, check, run
+    from coadapt.benchmarks.running import AT_ONCE, ROWS, run
     from coadapt.progress import for_terminal
 
     with mistakes_explained():
         if quick and peers is not None:
             raise ValueError("--quick goes without peers; leave out one of --quick and --peers")
         asked = rows or (AT_ONCE if quick else tuple(ROWS))
-        check(asked, peers)
-        results = run(asked, QUICK if quick else FULL, peers, to, for_terminal(quiet))
+        folder = to or RUNS / ("bench_quick" if quick else "bench")
+        results = run(asked, QUICK if quick else FULL, peers, folder, for_terminal(quiet))
     for table in tables(results.entries):
         table.show()
-    print(f"All numbers are in {to}: summary.json, table.md and bench.png.")
+    print(f"All numbers are in {folder}: summary.json, table.md and bench.png.")
