@@ -38,7 +38,9 @@ _CO_OP = replace(_SELF_PLAY, iterations=200, games=600)
 FAST = SalesmanConfig(
     clones=_SELF_PLAY,
     policy=_CO_OP,
-    predictor=SupervisedConfig(iterations=300, games=300, steps=50, minibatches=4, learning_rate=2e-3),
+    predictor=SupervisedConfig(
+        iterations=300, games=300, steps=50, minibatches=10, optimiser="muon", learning_rate=5e-3
+    ),
     lstm_clones=replace(_SELF_PLAY, learning_rate=3e-3),
     lstm=_CO_OP,
     episodes=4_000,
