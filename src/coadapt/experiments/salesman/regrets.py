@@ -22,7 +22,7 @@ def regret_table(results: Results) -> Table:
     title = (
         "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
         f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; closed is the"
-        " share of the way from the paper's return to the best response's"
+        " share of the way from the paper's return of the same method to the best response's"
     )
     return Table(title, ["method", "partner", "paper", "closed", *REGRET_COLUMNS], rows, left=(1,))
 

@@ -64,7 +64,7 @@ def score_table(results: Results, mode: str) -> Table:
         f" {config.episodes:,} episodes with each partner), the agent {ACTING[mode]}"
     )
     ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
-    columns = ["method", "partner", *ours, "paper: length, from zero", "paper: return"]
+    columns = ["method", "partner", *ours, "paper: length, probably one too low", "paper: return"]
     return Table(title, columns, rows, left=(1,))
 
 
