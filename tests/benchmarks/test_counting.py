@@ -35,10 +35,10 @@ def test_an_update():
 
 
 def test_the_papers_network():
-    # 8 x 128 and six times 128 x 128 weights a pair, twelve pairs a state, policy and critic, three epochs of 32,000.
+    # 8 x 128 and six times 128 x 128 weights a pair, twelve pairs a state, policy and critic, three epochs of 64,000.
     a_pair = 3 * 2 * (8 * 128 + 6 * 128**2) - 2 * 8 * 128
     hidden = 137 * 64 + 64 * 64 + 64 * 128 + 128 * 128
     behind = 3 * 2 * (hidden + 128 * 4) + 3 * 2 * (hidden + 128 * 1)
     counted = ppo_update(World(), FAST.clones)
-    assert counted.pairwise == 96_000 * (2 * 12 * a_pair + behind)
-    assert counted.tabulated == 12 * 2 * 2_648 * a_pair + 96_000 * behind
+    assert counted.pairwise == 192_000 * (2 * 12 * a_pair + behind)
+    assert counted.tabulated == 12 * 2 * 2_648 * a_pair + 192_000 * behind
