@@ -70,7 +70,7 @@ def main():
         "the truth": (lambda kind: agent._replace(belief=ca.Fixed(kind)), 7.6),
         "the opposite": (lambda kind: agent._replace(belief=ca.Fixed(1 - kind)), 0.0),  # it never meets its friend
     }
-    print("the agent goes by   goes on   goes back   both   by hand")
+    print("label from         goes on   goes back   mean   optimum")
     for name, (player, by_hand) in players.items():
         on, back = ca.mean_returns(jax.random.key(1), GAME, FRIENDS.partners, player, episodes=1000)
         print(f"{name:17}{on:10.2f}{back:12.2f}{(on + back) / 2:7.2f}{by_hand:10.2f}")
