@@ -103,7 +103,7 @@ def test_the_paper_preset_is_what_the_paper_states():
         (lambda: World(pairs="polar"), "pairs must be one of relative, absolute, not 'polar'"),
         (lambda: replace(FAST, intermediate_length=(36.0, 30.0)), "intermediate_length must be two lengths"),
         (lambda: replace(FAST, intermediate_length=(30.0, 60.0)), "intermediate_length must be a number from 1 to 50"),
-        (lambda: replace(FAST, batch=3_000), r"episodes \(4000\) must be a multiple of batch \(3000\)"),
+        (lambda: replace(FAST, batch=3_000), r"episodes \(2000\) must be a multiple of batch \(3000\)"),
         (lambda: replace(FAST, clones=replace(FAST.clones, steps=20)), r"clones.steps must cover an episode \(50\)"),
         (lambda: replace(FAST, lstm=replace(FAST.lstm, games=604)), "lstm.games must be a multiple of the 15 training"),
         (lambda: replace(FAST, curve_points=7), r"clones.iterations \(\d+\) must be a multiple of curve_points \(7\)"),

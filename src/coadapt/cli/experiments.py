@@ -115,7 +115,7 @@ def reproduce_salesman(
     config: ConfigFile = None,
     seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
     episodes: Annotated[
-        int | None, arg(help="Of every method with every reference partner. The fast preset's, and shipped: 4,000.")
+        int | None, arg(help="Of every method with every reference partner. The fast preset's, and shipped: 2,000.")
     ] = None,
     settings: Settings = (),
     run: Annotated[

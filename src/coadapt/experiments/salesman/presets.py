@@ -43,9 +43,10 @@ FAST = SalesmanConfig(
     ),
     lstm_clones=replace(_SELF_PLAY, learning_rate=3e-3),
     lstm=_CO_OP,
-    episodes=4_000,
-    batch=1_000,
-    measures=Measures(layouts=20, bound_layouts=20, episodes=1_000),
+    episodes=2_000,
+    rehearsal_episodes=2_000,
+    batch=500,
+    measures=Measures(layouts=20, bound_layouts=20, episodes=500),
 )
 
 PRESETS = {"fast": FAST, "paper": PAPER}
