@@ -36,6 +36,10 @@ class PairView(Protocol):
         """The rows of an observation's pairs, and the rest."""
         ...
 
+    def actions(self, observation: Any) -> Int[Array, "actions"]:
+        """By action: which one it is as seen from here. A view may turn the board, and then actions turn with it."""
+        ...
+
 
 class Decision(NamedTuple):
     """What a player makes of one observation.

@@ -17,7 +17,8 @@ from coadapt.agents.relational import (
 )
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs
+from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs, TurnedPairs
+from coadapt.games.salesman_turns import Turn, turned, turned_moves
 
 GAME = Salesman(size=5, subgoals=2)
 SIZES = RelationSizes(RelativePairs(5), before=(32, 32), after=(16, 16))
@@ -29,13 +30,37 @@ def observations():
     return jax.vmap(lambda state: GAME.observe(state, MAIN))(states)
 
 
-@pytest.mark.parametrize("view", [RelativePairs(5), AbsolutePairs(5)], ids=["relative", "absolute"])
+VIEWS = pytest.mark.parametrize(
+    "view", [RelativePairs(5), TurnedPairs(5), AbsolutePairs(5)], ids=["relative", "turned", "absolute"]
+)
+
+
+@VIEWS
 @pytest.mark.parametrize("tabulated", [True, False], ids=["tabulated", "pair by pair"])
 def test_ready_or_not_it_is_the_same_policy(key, observations, view, tabulated):
     policy = RelationalPolicy(key, replace(SIZES, view=view, tabulated=tabulated), 3, 4)
     label = jnp.array([0.2, 0.3, 0.5])
     one, other = (jax.vmap(lambda o, p=p: p(o, label))(observations) for p in (policy, ready(policy)))
     np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def decides(key, view, observation, remembers):
+    """What a policy makes of an observation, with or without a memory."""
+    sizes = replace(SIZES, view=view)
+    if not remembers:
+        return RelationalPolicy(key, sizes, 3, 4)(observation, jnp.array([0.2, 0.3, 0.5]))
+    return RelationalLSTM(key, sizes, 8, 4).decide(observation, (jnp.full(8, 0.3), jnp.full(8, -0.2))).logits
+
+
+@pytest.mark.parametrize("remembers", [True, False], ids=["with a memory", "memoryless"])
+def test_who_looks_from_home_does_the_same_on_a_turned_board(key, observations, remembers):
+    board = jax.tree.map(lambda leaf: leaf[0], observations)._replace(own=jnp.array([3, 0]))
+    for turn in (Turn(jnp.array(back), jnp.array(swap)) for *back, swap in np.ndindex(2, 2, 2)):
+        turn = jax.tree.map(lambda leaf: leaf.astype(bool), turn)
+        there = turned(board, 5, turn)
+        here, from_there = (decides(key, TurnedPairs(5), seen, remembers) for seen in (board, there))
+        np.testing.assert_allclose(here, from_there[turned_moves(turn)], atol=1e-6)
+        assert np.ptp(here) > 1e-6
 
 
 def test_an_untrained_policy_is_a_random_walker(key, observations):

@@ -1,13 +1,16 @@
 """The rules, on layouts small enough to follow by hand; and the placement, against what is known of thousands."""
 
+from itertools import product
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from coadapt.games.game import MAIN, PARTNER
-from coadapt.games.salesman import Salesman, SalesmanState, distinct
-from coadapt.games.salesman_pairs import KINDS, AbsolutePairs, RelativePairs, together
+from coadapt.games.salesman import MOVES, Salesman, SalesmanState, distinct
+from coadapt.games.salesman_pairs import KINDS, AbsolutePairs, RelativePairs, TurnedPairs, together
+from coadapt.games.salesman_turns import Turn, home, turned, turned_moves
 from coadapt.oracles.salesman_plans import best_plans
 
 UP, DOWN, LEFT, RIGHT = range(4)
@@ -141,6 +144,57 @@ def test_what_comes_after_the_sum():
     np.testing.assert_allclose(RelativePairs(4)(observation).rest, [-1, 1, 1, -1, 1, -1], atol=1e-6)
     assert AbsolutePairs(4)(observation).rest.size == 0
     assert len(RelativePairs(11).table()) == 2 * (3 * 21 * 21 + 1)
+
+
+TURNS = [Turn(jnp.array([up, left]), jnp.array(swap)) for up, left, swap in product([False, True], repeat=3)]
+
+
+@pytest.fixture
+def states():
+    return jax.vmap(GAME.reset)(jax.random.split(jax.random.key(5), 200))
+
+
+@pytest.mark.parametrize("turn", TURNS, ids=str)
+def test_a_turned_grid_has_the_same_rules(states, turn):
+    """To turn it and to move is the same as to move, by another name, and to turn it."""
+    moves = jax.random.randint(jax.random.key(6), (2, 200), 0, len(MOVES))
+    see = jax.vmap(lambda state: turned(GAME.observe(state, MAIN), GAME.size, turn))
+    own, other, subgoals, goal, collected = see(states)
+    there = SalesmanState(states.step, jnp.stack([own, other], axis=1), subgoals, goal, collected)
+    (after, outcome), (after_there, outcome_there) = (
+        jax.vmap(GAME.step)(state, tuple(played))
+        for state, played in ((states, moves), (there, turned_moves(turn)[moves]))
+    )
+    seen_there = jax.vmap(lambda state: GAME.observe(state, MAIN))(after_there)
+    for one, same in zip((*see(after), *outcome), (*seen_there, *outcome_there), strict=True):
+        np.testing.assert_array_equal(one, same)
+
+
+def test_all_eight_boards_come_home_to_one(states):
+    """Here to the upper left, on or above the diagonal; but for those with both agents between two eighths."""
+    boards = jax.vmap(lambda state: GAME.observe(state, MAIN))(states)
+    come_home = lambda board: turned(board, GAME.size, home(board, GAME.size))
+    at_home = jax.vmap(come_home)(boards)
+    row, column = at_home.own.T
+    assert np.all((row <= column) & (column <= (GAME.size - 1) // 2))
+    between = lambda places: (places[:, 0] == places[:, 1]) | (places.sum(1) == GAME.size - 1)
+    clear = ~(between(boards.own) & between(boards.other))
+    assert 120 < clear.sum() < 180  # of 200: for each agent, half of the 16 cells are on a diagonal
+    for turn in TURNS:
+        from_there = jax.vmap(lambda board, turn=turn: come_home(turned(board, GAME.size, turn)))(boards)
+        for one, same in zip(at_home, from_there, strict=True):
+            np.testing.assert_array_equal(one[clear], same[clear])
+
+
+def test_who_looks_from_home_sees_the_turned_board_and_calls_moves_by_their_names_there():
+    """The agent is near the lower right corner, by the right wall: at home its up is right, and its left is down."""
+    observation = GAME.observe(layout([[2, 3], [0, 0]], [[2, 2], [0, 0]], [1, 3]), MAIN)
+    assert turned(observation, 4, home(observation, 4)).own.tolist() == [0, 1]
+    view = TurnedPairs(4)
+    assert view.actions(observation).tolist() == [RIGHT, LEFT, DOWN, UP]
+    assert RelativePairs(4).actions(observation).tolist() == [UP, DOWN, LEFT, RIGHT]
+    np.testing.assert_array_equal(view.table(), RelativePairs(4).table())
+    np.testing.assert_allclose((view(observation).rest[:2] + 1) / 2 * 3, [0, 1], atol=1e-6)
 
 
 def test_three_different_numbers_below_four_come_in_all_24_orders_alike(key):

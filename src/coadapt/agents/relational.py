@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Key, Scalar, Vector
+from coadapt.arrays import Array, Int, Key, Scalar, Vector
 from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
 from coadapt.networks.relation import PairByPair, RelationNetwork, Tabulated
 from coadapt.players import Decision, PairView
@@ -87,7 +87,7 @@ class RelationalPolicy(eqx.Module):
         self.sight = Sight(key, sizes, labels, actions, last_scale=0.01)
 
     def __call__(self, observation: Any, belief: Vector) -> Vector:
-        return self.sight(observation, belief)
+        return self.sight(observation, belief)[self.sight.view.actions(observation)]
 
 
 class RelationalCritic(eqx.Module):
@@ -109,6 +109,7 @@ class Percept(NamedTuple):
     """An observation that was looked at already: all of it that needs no memory."""
 
     features: Vector
+    actions: Int[Array, "actions"]  # by action: which one it is as it was seen
 
 
 class _Remembering(eqx.Module):
@@ -125,11 +126,10 @@ class _Remembering(eqx.Module):
 
     def perceive(self, observation: Any) -> Percept:
         """What is seen, before anything is remembered."""
-        return Percept(jax.nn.relu(self.sight(observation, NOTHING)))
+        return Percept(jax.nn.relu(self.sight(observation, NOTHING)), self.sight.view.actions(observation))
 
-    def _go_on(self, observation: Any, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
-        percept = observation if isinstance(observation, Percept) else self.perceive(observation)
-        return self.recurrent(percept.features, memory)
+    def _perceived(self, observation: Any) -> Percept:
+        return observation if isinstance(observation, Percept) else self.perceive(observation)
 
 
 def _without_last(sizes: RelationSizes) -> RelationSizes:
@@ -148,8 +148,9 @@ class RelationalLSTM(_Remembering):
         return self.recurrent.start()
 
     def decide(self, observation: Any, memory: LSTMMemory) -> Decision:
-        logits, memory = self._go_on(observation, memory)
-        return Decision(logits, memory, {})
+        features, actions = self._perceived(observation)
+        logits, memory = self.recurrent(features, memory)
+        return Decision(logits[actions], memory, {})
 
 
 class RelationalBelief(_Remembering):
@@ -162,5 +163,5 @@ class RelationalBelief(_Remembering):
         return self.recurrent.start()
 
     def update(self, observation: Any, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
-        logits, memory = self._go_on(observation, memory)
+        logits, memory = self.recurrent(self._perceived(observation).features, memory)
         return jax.nn.softmax(logits), memory

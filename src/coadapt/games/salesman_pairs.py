@@ -11,11 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Array, Float, Int
-from coadapt.games.salesman import SalesmanObservation
+from coadapt.games.salesman import MOVES, SalesmanObservation
+from coadapt.games.salesman_turns import home, turned, turned_moves
 
 ROLES = ("own", "other")
 KINDS = ("open subgoal", "goal", "agent", "collected subgoal")
 OPEN, GOAL, AGENT, COLLECTED = range(len(KINDS))
+
+Moves = Int[Array, "moves"]
+"""By move: which one it is on the grid as it is seen."""
+AS_THEY_ARE = jnp.arange(len(MOVES))
 
 
 class Pairs(NamedTuple):
@@ -80,6 +85,24 @@ class RelativePairs:
         own, other = (place.astype(jnp.float32) / (self.size - 1) for place in (observation.own, observation.other))
         return Pairs(indices, jnp.concatenate([2 * own - 1, 2 * other - 1, other - own]))
 
+    def actions(self, observation: SalesmanObservation) -> Moves:
+        del observation
+        return AS_THEY_ARE
+
+
+@dataclass(frozen=True)
+class TurnedPairs(RelativePairs):
+    """The same on a grid that is turned, and mirrored, so that one's own agent is always in the same eighth of it.
+
+    What is right in one corner is right in all of them. So it need not be learnt eight times.
+    """
+
+    def __call__(self, observation: SalesmanObservation) -> Pairs:
+        return super().__call__(turned(observation, self.size, home(observation, self.size)))
+
+    def actions(self, observation: SalesmanObservation) -> Moves:
+        return turned_moves(home(observation, self.size))
+
 
 @dataclass(frozen=True)
 class AbsolutePairs:
@@ -102,6 +125,10 @@ class AbsolutePairs:
         cell = lambda places: places[:, 0] * self.size + places[:, 1]
         cells = self.size**2
         return Pairs(((roles * len(KINDS) + kinds) * cells + cell(agents)) * cells + cell(objects), jnp.zeros(0))
+
+    def actions(self, observation: SalesmanObservation) -> Moves:
+        del observation
+        return AS_THEY_ARE
 
 
 def _features(roles: np.ndarray, kinds: np.ndarray, places: np.ndarray) -> np.ndarray:

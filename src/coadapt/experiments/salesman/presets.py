@@ -21,7 +21,7 @@ PAPER = SalesmanConfig(
 )
 
 _SELF_PLAY = PPOConfig(
-    iterations=100,
+    iterations=80,
     games=640,
     steps=50,
     epochs=3,
@@ -33,7 +33,7 @@ _SELF_PLAY = PPOConfig(
     trace_decay=0.8,
     entropy_bonus=0.005,
 )
-_CO_OP = replace(_SELF_PLAY, iterations=200, games=600)
+_CO_OP = replace(_SELF_PLAY, iterations=160, games=600)
 
 FAST = SalesmanConfig(
     clones=_SELF_PLAY,
@@ -43,6 +43,7 @@ FAST = SalesmanConfig(
     ),
     lstm_clones=replace(_SELF_PLAY, learning_rate=3e-3),
     lstm=_CO_OP,
+    world=World(pairs="turned"),
     episodes=2_000,
     rehearsal_episodes=2_000,
     batch=500,

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from coadapt.agents.relational import RelationSizes
 from coadapt.configs.checks import each_whole, one_of, positive, whole
 from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs
+from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs, TurnedPairs
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.networks.relation import worth_tabulating
@@ -19,7 +19,7 @@ KINDS = ("novice", "intermediate", "skilled")
 NO_LABEL = jnp.zeros(len(KINDS))
 """What a policy is told that is told nothing."""
 
-VIEWS = {"relative": RelativePairs, "absolute": AbsolutePairs}
+VIEWS = {"relative": RelativePairs, "turned": TurnedPairs, "absolute": AbsolutePairs}
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class World:
 
     game: Salesman = field(default_factory=Salesman)
     sizes: Sizes = field(default_factory=Sizes)
-    pairs: str = "relative"  # how places are seen: relative or absolute
+    pairs: str = "relative"  # how places are seen: relative, turned (the same from home) or absolute
     reward_scale: float = 10.0  # of rewards in training, so that values are of the order of one
 
     def __post_init__(self):
