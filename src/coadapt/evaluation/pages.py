@@ -96,22 +96,23 @@ STYLE = """
   :root { --ink: #e7e9ee; --soft: #a2aab8; --paper: #14171d; --card: #1c2129; --line: #343b47; }
 }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; max-width: 80rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.8rem; line-height: 1.2; margin: 0.5rem 0; }
 h2 { font-size: 1.2rem; margin: 0 0 0.6rem; }
+p, figcaption { max-width: 56rem; }
 header p { color: var(--soft); font-size: 1.05rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 0.6rem;
   margin: 1rem 0; padding: 1rem; }
 summary { cursor: pointer; } summary h2 { display: inline; }
 figure { margin: 1rem 0; }
 figure img { background: #ffffff; border-radius: 0.4rem; display: block; height: auto;
-  margin: 0 auto; max-width: 100%; }
+  max-width: min(100%, 60rem); }
 figcaption, .caption { color: var(--soft); font-size: 0.9rem; margin: 1rem 0 0; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0.5rem 0; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.55rem; text-align: left; vertical-align: bottom; }
-td { white-space: nowrap; } td:first-child { min-width: 9rem; white-space: normal; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.45rem; text-align: left; vertical-align: bottom; }
+th { min-width: 4rem; } td { white-space: nowrap; } td:first-child { min-width: 9rem; white-space: normal; }
 th.number, td.number { text-align: right; }
 """
 
