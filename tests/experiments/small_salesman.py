@@ -12,7 +12,9 @@ _PPO = replace(FAST.clones, iterations=4, games=12, steps=8, epochs=1, minibatch
 SMALL = replace(
     FAST,
     world=World(
-        Salesman(size=4, subgoals=1, max_steps=8), Sizes((8, 8), (8,), (8,), lstm_units=4, predictor_hidden=(4,))
+        Salesman(size=4, subgoals=1, max_steps=8),
+        Sizes((8, 8), (8,), (8,), lstm_units=4, predictor_hidden=(4,)),
+        FAST.world.pairs,
     ),
     clones=_PPO,
     policy=_PPO,

@@ -170,18 +170,21 @@ def test_a_turned_grid_has_the_same_rules(states, turn):
         np.testing.assert_array_equal(one, same)
 
 
-def test_all_eight_boards_come_home_to_one(states):
-    """Here to the upper left, on or above the diagonal; but for those with both agents between two eighths."""
-    boards = jax.vmap(lambda state: GAME.observe(state, MAIN))(states)
-    come_home = lambda board: turned(board, GAME.size, home(board, GAME.size))
+@pytest.mark.parametrize("size", [4, 5, 11])
+def test_all_eight_boards_come_home_to_one(size):
+    """Here to the upper left, on or above the diagonal; but for those with both agents on one line between eighths."""
+    game = Salesman(size=size, subgoals=2)
+    boards = jax.vmap(lambda key: game.observe(game.reset(key), MAIN))(jax.random.split(jax.random.key(5), 300))
+    come_home = lambda board: turned(board, size, home(board, size))
     at_home = jax.vmap(come_home)(boards)
     row, column = at_home.own.T
-    assert np.all((row <= column) & (column <= (GAME.size - 1) // 2))
-    between = lambda places: (places[:, 0] == places[:, 1]) | (places.sum(1) == GAME.size - 1)
-    clear = ~(between(boards.own) & between(boards.other))
-    assert 120 < clear.sum() < 180  # of 200: for each agent, half of the 16 cells are on a diagonal
+    assert np.all((row <= column) & (column <= (size - 1) // 2))
+    rows, columns = (np.abs(2 * np.stack([boards.own, boards.other]) - (size - 1))[..., n] for n in range(2))
+    lines = np.stack([rows == 0, columns == 0, rows == columns])  # the middle row and column, and the diagonals
+    clear = ~np.any(lines.all(axis=1), axis=0)
+    assert 150 < clear.sum() < 300
     for turn in TURNS:
-        from_there = jax.vmap(lambda board, turn=turn: come_home(turned(board, GAME.size, turn)))(boards)
+        from_there = jax.vmap(lambda board, turn=turn: come_home(turned(board, size, turn)))(boards)
         for one, same in zip(at_home, from_there, strict=True):
             np.testing.assert_array_equal(one[clear], same[clear])
 

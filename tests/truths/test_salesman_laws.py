@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
+from coadapt.agents.beliefs import Fixed
 from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.posterior import PartnerPosterior
 from coadapt.catalogue import find
 from coadapt.encounters import play_with_each
 from coadapt.evaluation.episodes import first_episode
+from coadapt.evaluation.regret import from_starts, from_table, shared_layout, starts_on_a_layout
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman
+from coadapt.oracles.salesman import best_response, joint_optimum, outlook_of
+from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners
 
 GAME = Salesman()
@@ -48,3 +52,42 @@ def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key
     learned, exact = (np.asarray(losses, np.float64) for losses in log_losses(key))
     difference = learned - exact
     assert difference.mean() > -4 * difference.std() / len(difference) ** 0.5
+
+
+def told(kind):
+    """The first seed's conditioned policy, told of which kind its partner is."""
+    agent = find("salesman/behaviour-conditioned/0").player()
+    assert isinstance(agent, BehaviourConditioned)
+    return agent._replace(belief=Fixed(jnp.eye(len(KINDS))[KINDS.index(kind)]))
+
+
+@pytest.mark.slow
+def test_exactly_valued_no_published_agent_beats_the_best_response_and_no_pair_the_joint_optimum(key):
+    """From every state of the paper's grid; and what is played from some starts comes to what it should, at z = 4."""
+
+    @jax.jit
+    def values(key, agent, partner):
+        for_starts, for_play = jax.random.split(key)
+        starts = starts_on_a_layout(for_starts, GAME, 500)
+        layout = shared_layout(starts)
+        does = behaviour_of(partner, GAME, layout)
+        best, fewest = best_response(GAME, layout, does).outlook, joint_optimum(GAME, layout)
+        value = outlook_of(GAME, layout, behaviour_of(agent, GAME, layout, MAIN), does)
+        most = 5 * GAME.goal_reward + GAME.step_reward * fewest
+        slack = [
+            jnp.min(best.total - value.total),
+            jnp.min((most - best.total)[..., 0]),  # with nothing collected: more would have paid already
+            jnp.min(value.length - jnp.minimum(fewest, GAME.max_steps)) / 10,  # steps of the order of ten
+        ]
+        played = from_starts(for_play, GAME, starts, agent, partner)
+        return jnp.stack(slack), played.total - from_table(starts, value.total)
+
+    surprises = []
+    for number, kind in enumerate(KINDS):
+        partner = find(f"salesman/partners/100-{kind}").player()
+        for agent in (told(kind), find("salesman/label-blind/0").player()):
+            slack, surprise = values(jax.random.fold_in(key, number), agent, partner)
+            assert np.all(np.asarray(slack) >= -1e-5)
+            surprises.append(np.asarray(surprise, np.float64))
+    pooled = np.concatenate(surprises)
+    assert abs(pooled.mean()) < 4 * pooled.std() / len(pooled) ** 0.5

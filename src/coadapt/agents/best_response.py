@@ -30,7 +30,7 @@ class FollowsTable(NamedTuple):
 
 
 class RespondsToLikeliest(NamedTuple):
-    """It does what is best with the likeliest kind of partner, as if it were certain of it."""
+    """It does what is best with whom its belief holds for the likeliest, a partner or a kind, as if it were certain."""
 
     belief: Belief
     actions: Int[Array, "label step row column row column set"]

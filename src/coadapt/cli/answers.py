@@ -41,6 +41,7 @@ def stops_explained(folder: Path) -> Iterator[None]:
     """Within it a run may stop for good reasons; the person is told them, and how to go on."""
     from coadapt.experiments.working import Diverged
     from coadapt.interruption import Interrupted
+    from coadapt.oracles.salesman import DoesNotFit
     from coadapt.storage.files import CannotWrite, StorageError
 
     go_on = f"coadapt resume {folder}"
@@ -56,7 +57,7 @@ def stops_explained(folder: Path) -> Iterator[None]:
         raise _leave(
             f"{stop}; what was stored before is whole; when there is room, go on with: {go_on}", FAILURE, ""
         ) from None
-    except StorageError as stop:
+    except (DoesNotFit, StorageError) as stop:
         raise _leave(str(stop), MISTAKE) from None
 
 

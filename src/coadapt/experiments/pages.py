@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
+from coadapt.experiments.working import times_told
 from coadapt.storage.files import Damaged, Foreign, make_folder, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
@@ -52,11 +53,18 @@ STORIES = {
             "exchange": "Somebody else takes over in the middle of an episode: how soon the agent notices, and how soon"
             " if it is told that there is a new partner.",
             "crossplay": "Every trained agent with every partner: the seeds of one method should look alike, and no"
-            " better with those from their training (*).",
+            " better with partners from their training, which have a star.",
         },
         first_tables=2,
     ),
+    "bench": Story(
+        "How fast",
+        "Everybody in turn on one machine: how many times as fast as others training is, and how its cost grows.",
+        {"bench": "Ratios are taken turn by turn, and above 1 ours is better."},
+        first_tables=2,
+    ),
 }
+"""In the order in which they are told."""
 ENDINGS = ("svg", "png")
 """Of two files of a picture, the sharper one."""
 
@@ -78,12 +86,18 @@ def results_in(path: Path) -> list[Path]:
     found = [folder for folder in candidates if (folder / "summary.json").is_file()]
     if not found:
         raise Foreign(f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce")
-    return found
+    told = list(STORIES)
+    return sorted(found, key=lambda folder: told.index(name) if (name := _name(folder)) in told else len(told))
+
+
+def _name(folder: Path) -> str:
+    """Of which experiment the results are."""
+    return _read(folder / "summary.json").get("experiment", folder.name)
 
 
 def sections_of(folder: Path) -> list[Section]:
     """What one folder of results has to show."""
-    name = _read(folder / "summary.json").get("experiment", "")
+    name = _name(folder)
     story = STORIES.get(name, Story(name, "", {}, 1))
     tables = tables_in(_text(folder / "table.md"))
     figures = [Figure(file, caption) for stem, caption in story.captions.items() if (file := _picture(folder, stem))]
@@ -91,7 +105,8 @@ def sections_of(folder: Path) -> list[Section]:
     sections = [Section(story.title, story.text, figures, first)]
     if rest:
         sections.append(Section(f"{story.title}: all other numbers", tables=rest, folded=True))
-    return [*sections, Section(f"{story.title}: how it was made", tables=_making(folder), folded=True)]
+    making = _making(folder)
+    return [*sections, *([Section(f"{story.title}: how it was made", tables=making, folded=True)] if making else [])]
 
 
 def _picture(folder: Path, stem: str) -> Path | None:
@@ -100,23 +115,33 @@ def _picture(folder: Path, stem: str) -> Path | None:
 
 def _making(folder: Path) -> list[Table]:
     """The configuration, the versions and the times."""
-    # A run keeps its configuration above its results; published results have it beside them.
+    # A run keeps its configuration above its results; published results have it beside them. Those of agents that were
+    # trained before tell how that was done, too.
     config = _read(folder / "config.json") or _read(folder.parent / "config.json")
-    provenance = _read(folder / "provenance.json")
+    trained = _read(folder / "summary.json").get("trained", {})
+    provenance, of_training = (_read(folder / name) for name in ("provenance.json", "training-provenance.json"))
     facts = {name: value for name, value in provenance.items() if name != "stages"}
+    settings = {
+        "Code, versions and machine": facts,
+        "Configuration, seeds included": config,
+        "Configuration of the training": {} if trained == config else trained,
+    }
     made = [
         Table(title, ["what", "value"], [[place, str(value)] for place, value in fields_of(of)], left=(1,))
-        for title, of in (("Code, versions and machine", facts), ("Configuration, seeds included", config))
+        for title, of in settings.items()
         if of
     ]
-    return [*made, *tables_in(_text(folder / "times.md"))]
+    return [*made, *(times_told(of["stages"]) for of in (provenance, of_training) if "stages" in of)]
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return read_json(file) if file.is_file() else {}
+        found = read_json(file) if file.is_file() else {}
     except Damaged:
         raise Foreign(f"{file} is damaged: it is no JSON; make the results again") from None
+    if not isinstance(found, dict):
+        raise Foreign(f"{file} does not say what it should; make the results again")
+    return found
 
 
 def _text(file: Path) -> str:

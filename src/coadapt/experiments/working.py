@@ -271,7 +271,7 @@ class Worker:
         working, storing = self.seconds["working"], self.seconds["storing"]
         if working:
             self.report(f"Storing took {storing:.2f} s beside {working:.1f} s of work: {storing / working:.2%}.")
-        times = time_table({stage: making["seconds"] or 0.0 for stage, making in self.makings.items()})
+        times = times_told(self.makings)
         write_text(self.run.results / "times.md", times.markdown())
         write_json(self.run.results / "provenance.json", plain(self.run.provenance | {"stages": self.makings}))
         self.run.set_state("finished", progress=1.0, headline=plain(report.headline))
@@ -286,8 +286,9 @@ class Worker:
         self.run.set_state(state, **self._place(), note=note)
 
 
-def time_table(seconds: dict[str, float]) -> Table:
+def times_told(makings: dict[str, dict[str, Any]]) -> Table:
     """How long the stages took; those that differ only by a number at the end of their name stand together."""
+    seconds = {stage: making["seconds"] or 0.0 for stage, making in makings.items()}
     families: dict[str, list[float]] = {}
     for stage, taken in seconds.items():
         families.setdefault(family(stage), []).append(taken)

@@ -146,24 +146,33 @@ BYTES_A_PLACE = 4 * 64
 """What the dynamic programme needs for each place of a table, counted in floats of four bytes: measured, rounded up."""
 
 
+class DoesNotFit(ValueError):
+    """A game's exact tables are larger than the memory."""
+
+
 def check_fits(game: Salesman, responses: int = 1) -> None:
-    """A ValueError if the tables of this game, and so many best responses, would not fit in memory."""
+    """Refuse a game whose tables, and so many best responses, would not fit in memory."""
     places = 2**game.subgoals * game.size**4
     a_response = game.max_steps + 4 * len(MOVES)  # an action for every step, beside the behaviour it responds to
     needed, there = places * (BYTES_A_PLACE + responses * a_response), _free_memory()
     if needed > there:
-        raise ValueError(
+        fewer = ", or fewer partners to respond to" if responses > 1 else ""
+        raise DoesNotFit(
             f"exact tables of a {game.size}x{game.size} grid with {game.subgoals} subgoals need about"
             f" {needed / 1e9:,.1f} GB, more than the {there / 1e9:,.1f} GB that are free; take a smaller grid or fewer"
-            " subgoals"
+            f" subgoals{fewer}"
         )
 
 
 def _free_memory() -> int:
-    """What could be had, as the system tells it, or all there is where it does not tell."""
-    told = Path("/proc/meminfo")
-    if told.is_file():
-        available = [line.split()[1] for line in told.read_text().splitlines() if line.startswith("MemAvailable:")]
-        if available:
-            return int(available[0]) * 1024
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    """What could be had, as the system tells it: all there is where it does not tell, and no more than its share."""
+    everything = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    told = {name: int(value) * 1024 for name, value, *_ in map(str.split, _lines("/proc/meminfo"))}
+    (most, *_), (used, *_) = (_lines(f"/sys/fs/cgroup/memory.{name}") or ["max"] for name in ("max", "current"))
+    share = everything if "max" in (most, used) else int(most) - int(used)
+    return min(told.get("MemAvailable:", everything), share)
+
+
+def _lines(file: str) -> list[str]:
+    path = Path(file)
+    return path.read_text().splitlines() if path.is_file() else []

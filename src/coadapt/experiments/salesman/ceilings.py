@@ -3,9 +3,9 @@
 Each reference partner has an exact best response. What that is worth, from many starts on many layouts, is worked out
 once; then every agent plays from the same starts. Beside the best response, which knows whom it plays with, stand two
 players that have to find out and do so exactly: one is the conditioned policy, the other does what is best with the
-likeliest partner. A third is told the kind and does what is best with a partner that is, at every step, another one of
-its kind. So it can be told apart what the agent loses by acting, at most by not knowing which one of its kind it plays
-with, by what nobody could have known so soon, and by its predictor.
+likeliest partner, or with the likeliest kind. A third is told the kind and does what is best with a partner that is, at
+every step, another one of its kind. So it can be told apart what the agent loses by acting, at most by not knowing
+which one of its kind it plays with, by what nobody could have known so soon, and by its predictor.
 """
 
 from collections.abc import Callable
@@ -79,6 +79,7 @@ class Ceilings(NamedTuple):
 
     best: Played  # by its best response, on average
     responding: Played  # by the best response to whoever it most likely is
+    responding_to_kind: Played  # by the best response to what those of the likeliest kind do on average
     told_the_kind: Played  # by the best response to what those of its kind do on average
 
 
@@ -99,13 +100,14 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
         best, to_each = jax.lax.map(respond, behaviours)
         _, to_kind = jax.lax.map(respond, _on_average(behaviours, partners.labels))
         by_name = partners._replace(labels=jnp.eye(len(partners.ids)))
-        finding_out = taken_by(RespondsToLikeliest(posterior_of(config, by_name), to_each), partners.labels)
+        finding_out = [
+            taken_by(RespondsToLikeliest(posterior_of(config, known), tables), partners.labels)
+            for known, tables in ((by_name, to_each), (partners, to_kind))
+        ]
         told = Seat(lambda label: FollowsTable(to_kind[jnp.argmax(label)]), partners.labels)
         key = jax.random.fold_in(key_for(0, "responding"), number)
-        responding, told_the_kind = (
-            _with_each(key, config, starts, partners, seat, greedy=True) for seat in (finding_out, told)
-        )
-        return Ceilings(best, responding, told_the_kind), {"return": jnp.mean(best.total)[None]}
+        played = (_with_each(key, config, starts, partners, seat, greedy=True) for seat in (*finding_out, told))
+        return Ceilings(best, *played), {"return": jnp.mean(best.total)[None]}
 
     needs = source.needs(config.references)
     display = {"replicates": ("all partners",), "shown": ("return",)}

@@ -1,5 +1,6 @@
 """What is known of how agents were trained, as a file beside their weights: whoever has only these has all results."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,39 @@ from coadapt.experiments.salesman.scores import Cell
 from coadapt.storage.files import Foreign, check_kinds, read_json, write_json
 
 FILE = "training.json"
-FIELDS = {"commit": str | None, "partners": list, "rehearsal": list, "accuracies": list, "curves": list}
+FIELDS = {
+    "commit": str | None,
+    "partners": list,
+    "rehearsal": list,
+    "accuracies": list,
+    "curves": list,
+    "crossplay": dict,
+}
 
 
 def write_record(folder: Path, results: Results, commit: str | None) -> None:
     """How the agents of these results have learnt, whom they trained with, and how they did with them."""
+    trained_with = [n for n, met in enumerate(results.met_in_crossplay) if met not in results.reference_ids]
     record = {
         "commit": commit,
         "partners": [partner._asdict() for partner in results.partners],
-        "rehearsal": [
-            {"way": way, "cells": [cell._asdict() for cell in cells]} for way, cells in results.rehearsal.items()
-        ],
+        "rehearsal": _cells_by_way(results.rehearsal),
+        "crossplay": {
+            "met": [results.met_in_crossplay[n] for n in trained_with],
+            "cells": _cells_by_way({way: [of[n] for n in trained_with] for way, of in results.crossplay.items()}),
+        },
         "accuracies": [{"seed": seed, "both": both} for seed, both in results.accuracies.items()],
         "curves": [{"of": of, "points": points} for of, points in results.curves.items()],
     }
     write_json(folder / FILE, plain(record))
+
+
+def _cells_by_way(measured: Mapping[Any, Sequence[Cell]]) -> list[dict[str, Any]]:
+    return [{"way": way, "cells": [cell._asdict() for cell in cells]} for way, cells in measured.items()]
+
+
+def _by_way(entries: list[dict[str, Any]]) -> dict[Any, list[Cell]]:
+    return {tuple(entry["way"]): [Cell(**cell) for cell in entry["cells"]] for entry in entries}
 
 
 def with_record(folder: Path, results: Results, commit: str | None) -> Results:
@@ -39,7 +58,7 @@ def with_record(folder: Path, results: Results, commit: str | None) -> Results:
     if record["commit"] != commit:
         raise Foreign(f"{file} is of agents trained at {record['commit']}, but those beside it were at {commit}")
     try:
-        return results._replace(**_understood(record, results.config))
+        return results._replace(**_understood(record, results.config), **_met_in_training(record, results))
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise Foreign(f"{file} does not say what it should: {problem!r}") from problem
 
@@ -50,9 +69,8 @@ def _understood(record: dict[str, Any], config: SalesmanConfig) -> dict[str, Any
     return {
         "partners": [Partner(**partner) for partner in record["partners"] if partner["seed"] in clones],
         "rehearsal": {
-            (feed, mode, seed): [Cell(**cell) for cell in entry["cells"]]
-            for entry in record["rehearsal"]
-            for feed, mode, seed in [entry["way"]]
+            (feed, mode, seed): cells
+            for (feed, mode, seed), cells in _by_way(record["rehearsal"]).items()
             if seed in seeds
         },
         "accuracies": {each["seed"]: tuple(each["both"]) for each in record["accuracies"] if each["seed"] in seeds},
@@ -62,4 +80,13 @@ def _understood(record: dict[str, Any], config: SalesmanConfig) -> dict[str, Any
             for training, seed in [entry["of"]]
             if seed in (clones if training == "clones" else seeds)
         },
+    }
+
+
+def _met_in_training(record: dict[str, Any], results: Results) -> dict[str, Any]:
+    """Cross-play with those who are here, and with the partners of the training, who need not be."""
+    met, cells = record["crossplay"]["met"], _by_way(record["crossplay"]["cells"])
+    return {
+        "met_in_crossplay": [*results.met_in_crossplay, *met],
+        "crossplay": {way: [*here, *cells[way]] for way, here in results.crossplay.items()},
     }

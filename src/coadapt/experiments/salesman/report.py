@@ -10,7 +10,7 @@ from coadapt.evaluation.adaptation import calibration, calibration_by_step, step
 from coadapt.evaluation.statistics import over_seeds
 from coadapt.experiments.salesman.adaptation import SOURCES
 from coadapt.experiments.salesman.ceilings import Regret
-from coadapt.experiments.salesman.regrets import each_regret, losses, tells_losses
+from coadapt.experiments.salesman.regrets import each_regret, losses, plans_of, tells_losses
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.tables import (
@@ -33,7 +33,9 @@ def summary(results: Results) -> dict[str, Any]:
         "experiment": "salesman",
         "mode": results.mode,
         "feed": config.feed,
+        "trained": config,
         "rows": list(_rows(results)),
+        "layouts": results.layouts if results.regrets else 0,
         "regret": list(_regret_rows(results)),
         "regret_by_kind": list(_regret_by_kind(results)),
         "losses": [
@@ -77,7 +79,7 @@ def _of_cell(cell: Cell) -> dict[str, float]:
 
 def _crossplay_rows(results: Results) -> Iterator[dict[str, Any]]:
     for who, cell in _each(results.met_in_crossplay, results.crossplay):
-        yield who | {"episodes": results.config.measures.episodes} | _of_cell(cell)
+        yield who | _of_cell(cell)
 
 
 def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -137,6 +139,7 @@ def _bounds(results: Results) -> dict[str, Any]:
         return {}
     walker = results.bounds.with_a_random_walker
     measured = {"joint_optimum_length": results.bounds.together}
+    measured |= {f"{name}_length": values for name, values in plans_of(results.config.world.game)._asdict().items()}
     measured |= {f"random_walker_{name}": values for name, values in walker._asdict().items()}
     estimates = {name: over_seeds(np.asarray(values)) for name, values in measured.items()}
     intervals = {name: {"mean": of.mean, "low": of.low, "high": of.high} for name, of in estimates.items()}

@@ -47,7 +47,11 @@ Way = tuple[str, int, str]
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
-UNTRAINED = {"best_response_to_likeliest": "responding", "best_response_to_kind": "told_the_kind"}
+UNTRAINED = {
+    "best_response_to_likeliest": "responding",
+    "best_response_to_likeliest_kind": "responding_to_kind",
+    "best_response_to_kind": "told_the_kind",
+}
 """Who plays without any training, and where it is among the ceilings."""
 
 

@@ -24,9 +24,12 @@ from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.weights import FAMILIES, GAME, PUBLISHED, Saved, read
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage
+from coadapt.storage.files import write_bytes
 from coadapt.storage.trees import read_manifest
 
 FOLDER = PUBLISHED / GAME
+TRAINING = "training-provenance.json"
+"""When, where and how the published agents were trained."""
 
 
 def published_seeds(method: str = "behaviour_conditioned") -> tuple[int, ...]:
@@ -133,6 +136,8 @@ def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     measured = gather(trained, outcomes, about["mode"], met=trained.references)
     results = with_record(FOLDER, measured, about["commit"])
     write_results(results, outcomes, folder, the_package(config))
+    if (about_training := FOLDER / TRAINING).is_file():
+        write_bytes(folder / TRAINING, about_training.read_bytes())
     return Report(tables(results), headline(results), "See the agents play with: coadapt watch")
 
 

@@ -19,6 +19,7 @@ NAMES = {
     "always_skilled": "always told skilled",
     "always_novice": "always told novice",
     "best_response_to_likeliest": "best response to the likeliest partner",
+    "best_response_to_likeliest_kind": "best response to the likeliest kind on average",
     "best_response_to_kind": "best response to its kind on average",
 }
 SOURCE_NAMES = {"predictor": "predictor", "posterior": "exact posterior"}
