@@ -31,7 +31,7 @@ def test_help_teaches(tmp_path, arguments, word):
 
 def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence(tmp_path):
     """Of a grid of 60 by 60: 16 sets of subgoals, 60**4 places for both agents, a kilobyte for each."""
-    settings = ("methods=['label_blind']", "world.game.size=60", "world.sizes.before_sum=[2]", "seeds=[0]")
+    settings = ('methods=["label_blind"]', "world.game.size=60", "world.sizes.before_sum=[2]", "seeds=[0]")
     answer = coadapt("reproduce", "salesman", "--quiet", "--set", *settings, folder=tmp_path)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr.startswith("coadapt: exact tables of a 60x60 grid with 4 subgoals need about ")
