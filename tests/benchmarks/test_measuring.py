@@ -1,5 +1,7 @@
 """Medians, spreads and ratios, by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from coadapt.benchmarks.asking import PeerFailed
@@ -80,6 +82,15 @@ def test_who_fails_is_left_out_and_nothing_else_is_lost(game):
     assert ours.repetitions == (8.0, 6.0)
     assert (late.repetitions, late.failed, late.ratio) == ((2.0,), "late is gone", Spread(4.0, 4.0, 4.0))
     assert (never.value, never.failed, never.unit) == (None, "never is gone", "steps/s")
+
+
+def test_some_take_fewer_turns(game):
+    contenders = [game.contender("ours", 1.0, 4.0, 8.0, 9.0), replace(game.contender("slow", 1.0, 2.0), most=1)]
+    ours, slow = side_by_side("row", contenders, 3, game.advance)
+    assert game.taken == ["ours", "slow", "ours", "slow", "ours", "ours"]
+    assert game.advanced == turns(contenders, 3) == 8
+    assert (ours.repetitions, slow.repetitions, slow.ratio) == ((4.0, 8.0, 9.0), (2.0,), Spread(2.0, 2.0, 2.0))
+    assert slow.failed is None
 
 
 def test_cost_against_linear_growth():

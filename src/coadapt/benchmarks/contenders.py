@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,14 @@ class Contenders:
         rate: Quantity,
         note: str = "",
         settings: Mapping[str, str] | None = None,
+        most: int | None = None,
     ) -> list[Contender]:
         """One of the others, if there are to be any; `settings` are environment variables for it."""
         if self.environments is None:
             return []
         python = self.environments.absolute() / environment / "bin" / "python"
         start = lambda: Process(name, module, python, SCRIPTS, settings)
-        return [self._asked(name, environment, start, request, rate, note, settings or {})]
+        return [replace(self._asked(name, environment, start, request, rate, note, settings or {}), most=most)]
 
     def _asked(
         self,

@@ -51,7 +51,7 @@ def points_of(amounts: Amounts) -> list[Point]:
 
 
 def measure(amounts: Amounts, contenders: Contenders, progress: Progress) -> list[Entry]:
-    """Every point, and how its cost compares with that of the smallest on its axis."""
+    """Every point, and how its cost compares with that of the one before it on its axis."""
     axes = [list(points) for _, points in groupby(points_of(amounts), key=lambda point: point.axis)]
     entries: list[Entry] = []
     with progress.stage(ROW, sum(turns(points, amounts.repetitions) for points in axes)) as advance:
@@ -70,16 +70,18 @@ def _contender(point: Point, contenders: Contenders) -> Contender:
 
 
 def _compared(points: list[Point], found: list[Entry]) -> list[Entry]:
-    """Rates as seconds of an iteration, beside those of the smallest."""
+    """Rates as seconds of an iteration, beside those of the size before: linear growth from there on is what is fair.
+
+    From the smallest on nearly everything would be better than linear, for at first fixed costs are all there is.
+    """
     costs = {entry.contender: entry for entry in found if entry.quantity != MEMORY.name}
     memory = {entry.contender: entry for entry in found if entry.quantity == MEMORY.name}
-    first = points[0]
-    at_first = _seconds(first, costs[first.name])
+    seconds_of = {point: _seconds(point, costs[point.name]) for point in points}
     entries: list[Entry] = []
-    for point in points:
-        seconds = _seconds(point, costs[point.name])
+    for before, point in zip(points[:1] + points, points, strict=False):
+        seconds = seconds_of[point]
         settings = {"axis": point.axis, "size": point.size}
-        linear = against_linear(first.size, at_first, point.size, seconds)
+        linear = against_linear(before.size, seconds_of[before], point.size, seconds)
         if linear is not None:
             settings["of_linear_growth"] = linear._asdict()
         failed = costs[point.name].failed
@@ -96,5 +98,5 @@ def _seconds(point: Point, entry: Entry) -> tuple[float, ...]:
 
 def against_linear(small: int, its_seconds: tuple[float, ...], large: int, seconds: tuple[float, ...]) -> Spread | None:
     """What the larger one costs, as a share of what it would cost if cost grew with size: below one is better."""
-    both = list(zip(its_seconds, seconds, strict=False))  # one that failed on the way has had fewer turns
+    both = list(zip(its_seconds, seconds, strict=False))  # some have had fewer turns
     return spread([cost / (least * large / small) for least, cost in both]) if both else None

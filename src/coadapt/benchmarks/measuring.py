@@ -33,6 +33,7 @@ class Contender:
     measure: Callable[[], Measured]
     settings: dict[str, Any] = field(default_factory=dict)
     note: str = ""
+    most: int | None = None  # counted turns it takes, where that is fewer than others take
 
 
 class Spread(NamedTuple):
@@ -82,7 +83,7 @@ class Entry:
 
 def ratio_to_ours(quantity: Quantity, ours: Sequence[float], theirs: Sequence[float]) -> Spread | None:
     """How many times as good ours is, turn by turn; above one we are better, whether more or less is good."""
-    both = list(zip(ours, theirs, strict=False))  # one that failed on the way has had fewer turns
+    both = list(zip(ours, theirs, strict=False))  # some have had fewer turns
     if not both or any(min(pair) <= 0 for pair in both):
         return None
     return spread([a / b if quantity.more_is_better else b / a for a, b in both])
@@ -91,13 +92,15 @@ def ratio_to_ours(quantity: Quantity, ours: Sequence[float], theirs: Sequence[fl
 def side_by_side(row: str, contenders: Sequence[Contender], repetitions: int, advance: Advance) -> list[Entry]:
     """All contenders in turn, so often; the first one is ours. A turn to warm up comes first, and is not counted.
 
-    One that fails is left out from there on. Its entry says why, and keeps what it had measured before.
+    One that fails is left out from there on. Its entry says why, and keeps what it had measured before. So is one that
+    has had as many turns as it takes.
     """
     measured: dict[str, list[Measured]] = {contender.name: [] for contender in contenders}
     failures: dict[str, str] = {}
     for turn in range(-1, repetitions):
         for contender in contenders:
-            if contender.name not in failures:
+            enough = contender.most is not None and turn >= contender.most
+            if contender.name not in failures and not enough:
                 try:
                     found = contender.measure()
                 except PeerFailed as failure:

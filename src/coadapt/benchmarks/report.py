@@ -132,7 +132,14 @@ def _growth_table(title: str, entries: Sequence[Entry]) -> Table:
         middle, lowest_to_highest, _ = _numbers(entry)
         had = memory.get(entry.contender, "")
         rows.append([entry.contender, middle, lowest_to_highest, share, had, entry.failed or ""])
-    columns = ["size", "seconds an iteration", "lowest to highest", "of linear growth", "peak memory, MB", "note"]
+    columns = [
+        "size",
+        "seconds an iteration",
+        "lowest to highest",
+        "of linear growth from the size before",
+        "peak memory, MB",
+        "note",
+    ]
     return Table(title, columns, rows, left=(5,))
 
 

@@ -20,6 +20,8 @@ RATE = Quantity("training", "environment steps/s")
 TRAINING, RECURRENT = "training", "recurrent"
 TABULATED, PAIRWISE = "coadapt, tabulated", "coadapt, pair by pair"
 STABLE_BASELINES, RECURRENT_PPO = "Stable-Baselines3 PPO", "sb3-contrib RecurrentPPO"
+FEW_TURNS = 2
+"""Enough to see whether a setting is the better one."""
 
 
 def self_play(amounts: Amounts, contenders: Contenders, progress: Progress) -> list[Entry]:
@@ -47,11 +49,11 @@ def recurrent(amounts: Amounts, contenders: Contenders, progress: Progress) -> l
     """
     game = amounts.world.game
     shorter = replace(amounts.world, game=replace(game, max_steps=min(game.max_steps, amounts.short_episode)))
-    return [
-        entry
-        for world in (amounts.world, shorter)
-        for entry in _recurrent(amounts, world, f"episodes of {world.game.max_steps}", contenders, progress)
-    ]
+    entries: list[Entry] = []
+    for world in (amounts.world, shorter):
+        entries += _recurrent(amounts, world, f"episodes of {world.game.max_steps}", contenders, progress)
+        contenders.dismiss()  # their memory is needed for those who come next
+    return entries
 
 
 def _recurrent(amounts: Amounts, world: World, which: str, contenders: Contenders, progress: Progress) -> list[Entry]:
@@ -74,13 +76,25 @@ def _measured(row: str, taking_part: list[Contender], amounts: Amounts, progress
 
 
 def _torch(name: str, contenders: Contenders, world: World, training: PPOConfig, lstm_units: int) -> list[Contender]:
-    """The peer at every setting of its threads: the best of them is what we are held against."""
+    """The peer at every setting of its threads: the best of them is what we are held against.
+
+    All but the last, which has all threads and so is likely to be the best, take a few turns only.
+    """
     request = {"training": torch_training(world, training, lstm_units), "iterations": 1}
+    *_, last = settings_of = thread_settings()
+    note = "on a vectorised NumPy game"
     return [
         contender
-        for threads, settings in thread_settings().items()
+        for threads, settings in settings_of.items()
         for contender in contenders.peer(
-            f"{name}, {threads}", "torch", "stable_baselines", request, RATE, "on a vectorised NumPy game", settings
+            f"{name}, {threads}",
+            "torch",
+            "stable_baselines",
+            request,
+            RATE,
+            note,
+            settings,
+            most=None if threads == last else FEW_TURNS,
         )
     ]
 
