@@ -100,7 +100,7 @@ def test_the_paper_preset_is_what_the_paper_states():
         (lambda: replace(FAST, references=(1, 100)), "references must be seeds that nobody trains with, and 1 is"),
         (lambda: replace(FAST, feed="luck"), "feed must be one of probabilities, likeliest, drawn, not 'luck'"),
         (lambda: replace(FAST, methods=("magic",)), "methods must be one of behaviour_conditioned"),
-        (lambda: World(pairs="polar"), "pairs must be one of relative, absolute, not 'polar'"),
+        (lambda: World(pairs="polar"), "pairs must be one of relative, turned, absolute, not 'polar'"),
         (lambda: replace(FAST, intermediate_length=(36.0, 30.0)), "intermediate_length must be two lengths"),
         (lambda: replace(FAST, intermediate_length=(30.0, 60.0)), "intermediate_length must be a number from 1 to 50"),
         (lambda: replace(FAST, batch=3_000), r"episodes \(2000\) must be a multiple of batch \(3000\)"),
