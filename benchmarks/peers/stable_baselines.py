@@ -107,12 +107,16 @@ class Training:
         samples = iterations * 2 * request["games"] * request["steps"]
         started = time.perf_counter()
         self.learner.learn(samples, reset_num_timesteps=False, log_interval=1_000_000)
-        return {"amount": samples // 2, "seconds": time.perf_counter() - started, "threads": torch.get_num_threads()}
+        return {
+            "amount": samples // 2,
+            "seconds": time.perf_counter() - started,
+            "parameters": sum(each.numel() for each in self.learner.policy.parameters()),
+        }
 
 
 TRAINING = Training()
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Environment steps of so many iterations of collecting and learning, and the seconds they took."""
+    """Environment steps of so many iterations of collecting and learning, the seconds they took, and what learns."""
     return TRAINING.go_on(request["training"], request["iterations"])

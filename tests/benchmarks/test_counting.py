@@ -1,8 +1,9 @@
-"""Operations, counted by hand."""
+"""Operations and parameters, counted by hand."""
 
 from dataclasses import replace
 
 from coadapt.benchmarks.counting import forward, forward_and_back, ppo_update
+from coadapt.benchmarks.ours import Training, arranged, training_request
 from coadapt.experiments.salesman import FAST
 from coadapt.experiments.salesman.world import Sizes, World
 from coadapt.games.salesman import Salesman
@@ -42,3 +43,14 @@ def test_the_papers_network():
     counted = ppo_update(World(), FAST.clones)
     assert counted.pairwise == 192_000 * (2 * 12 * a_pair + behind)
     assert counted.tabulated == 12 * 2 * 2_648 * a_pair + 192_000 * behind
+
+
+def test_the_parameters_that_learn():
+    # Weights and biases: 8 features to 5 before the sum, then as above; a clone's older versions learn nothing.
+    world = World(Salesman(size=3, subgoals=1, max_steps=4), Sizes((5,), (7,), ()))
+    training = replace(FAST.clones, games=2, steps=4, epochs=1, minibatches=1)
+    before, behind = 8 * 5 + 5, 14 * 7 + 7
+    policy, critic = before + behind + 7 * 4 + 4, before + behind + 7 * 1 + 1
+    for seeds in (1, 2):
+        request = training_request("self-play", arranged(world, True), training, 1, seeds)
+        assert Training(request).about == {"parameters": policy + critic}

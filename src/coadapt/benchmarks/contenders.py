@@ -15,6 +15,11 @@ SCRIPTS = Path(__file__).parents[3] / "benchmarks" / "peers"
 """Where the peers' scripts are. They are part of the repository, not of the installed package."""
 
 MEMORY = Quantity("peak memory", "MB", more_is_better=False)
+PARAMETERS = Quantity("parameters", "thousands")
+"""Of all networks that learn: what is to be compared has to be alike."""
+
+BESIDE = {MEMORY: ("peak_memory", 1e6), PARAMETERS: ("parameters", 1e3)}
+"""What an answer may tell beside its rate: what it is called there, and how many of its units make one of ours."""
 
 
 @dataclass
@@ -72,7 +77,8 @@ class Contenders:
                 found[0].close()  # it may be at work still, beside those whose turn it is now
                 raise
             try:
-                return {rate: answer["amount"] / answer["seconds"], MEMORY: answer["peak_memory"] / 1e6}
+                told = {what: answer[name] / unit for what, (name, unit) in BESIDE.items() if name in answer}
+                return {rate: answer["amount"] / answer["seconds"], **told}
             except (KeyError, TypeError, ZeroDivisionError):
                 raise PeerFailed(f"{name} has not said how much it did in how many seconds") from None
 

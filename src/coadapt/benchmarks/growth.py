@@ -74,7 +74,7 @@ def _compared(points: list[Point], found: list[Entry]) -> list[Entry]:
 
     From the smallest on nearly everything would be better than linear, for at first fixed costs are all there is.
     """
-    costs = {entry.contender: entry for entry in found if entry.quantity != MEMORY.name}
+    costs = {entry.contender: entry for entry in found if entry.quantity == RATE.name}
     memory = {entry.contender: entry for entry in found if entry.quantity == MEMORY.name}
     seconds_of = {point: _seconds(point, costs[point.name]) for point in points}
     entries: list[Entry] = []

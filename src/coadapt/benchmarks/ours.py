@@ -22,6 +22,7 @@ from coadapt.experiments.salesman.world import World
 from coadapt.experiments.stages import Learner
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.salesman import Salesman
+from coadapt.learning.optimiser import Descent
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 
@@ -82,10 +83,18 @@ class Training:
         self.state = jax.jit(jax.vmap(start))(_keys(seeds)) if seeds > 1 else jax.jit(start)(jax.random.key(0))
         self.chunk = jax.jit((lambda states: jax.lax.map(chunk, states)) if seeds > 1 else chunk)
         self.amount = iterations * seeds * training.steps_per_iteration
+        self.about = {"parameters": parameters_learnt(self.state) // seeds}
 
     def __call__(self) -> int:
         self.state = jax.block_until_ready(self.chunk(self.state))
         return self.amount
+
+
+def parameters_learnt(state: Any) -> int:
+    """How many numbers there are in all networks that are on their way down."""
+    is_descent = lambda part: isinstance(part, Descent)
+    descents = [part for part in jax.tree.leaves(state, is_leaf=is_descent) if is_descent(part)]
+    return sum(leaf.size for descent in descents for leaf in jax.tree.leaves(descent.network))
 
 
 class Stepping:
@@ -96,6 +105,7 @@ class Stepping:
         self.keys = _keys(request["games"])
         self.play = jax.jit(jax.vmap(self._play))
         self.amount = request["games"] * self.steps
+        self.about: dict[str, Any] = {}
 
     def _play(self, key):
         """A number that needs everything that was seen, so that the compiler leaves nothing of it out."""
@@ -123,18 +133,18 @@ def _keys(number: int):
     return jax.random.split(jax.random.key(0), number)
 
 
-KINDS: dict[str, Callable[[Request], Callable[[], int]]] = {"training": Training, "stepping": Stepping}
+KINDS: dict[str, Callable[[Request], Training | Stepping]] = {"training": Training, "stepping": Stepping}
 
 
 @cache
-def _prepared(request: str) -> Callable[[], int]:
+def _prepared(request: str) -> Training | Stepping:
     asked = json.loads(request)
     return KINDS[asked["what"]](asked)
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """How many environment steps were made, and the seconds they took."""
+    """How many environment steps were made, the seconds they took, and what else is known of who made them."""
     work = _prepared(json.dumps(request))
     started = time.perf_counter()
     amount = work()
-    return {"amount": amount, "seconds": time.perf_counter() - started}
+    return {"amount": amount, "seconds": time.perf_counter() - started, **work.about}

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import Any
 
 from coadapt.benchmarks import growth
-from coadapt.benchmarks.contenders import MEMORY
-from coadapt.benchmarks.measuring import Entry, Spread
+from coadapt.benchmarks.contenders import BESIDE, MEMORY
+from coadapt.benchmarks.measuring import Entry, Quantity, Spread
 from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
 
@@ -94,20 +94,24 @@ def tables(entries: Sequence[Entry]) -> list[Table]:
 
 
 def _table(title: str, entries: Sequence[Entry]) -> Table:
-    memory = _memory(entries)
-    shown = [entry for entry in entries if entry.quantity != MEMORY.name]
+    beside = {what: most for what in BESIDE if (most := _most(what, entries))}
+    shown = [entry for entry in entries if entry.quantity not in {what.name for what in BESIDE}]
     several = len({entry.quantity for entry in shown}) > 1
     what = lambda entry: [entry.quantity] if several else []
-    had = lambda entry: [memory.get(entry.contender, "")] if memory else []
+    had = lambda entry: [most.get(entry.contender, "") for most in beside.values()]
     columns = ["contender", *(["what"] if several else []), "unit", "median", "lowest to highest", "ratio"]
-    columns += [*(["peak memory, MB"] if memory else []), "note"]
+    columns += [*(_heading(what) for what in beside), "note"]
     rows = [[each.contender, *what(each), each.unit, *_numbers(each), *had(each), _note(each)] for each in shown]
     return Table(title, columns, rows, left=(1, *((2,) if several else ()), len(columns) - 1))
 
 
-def _memory(entries: Sequence[Entry]) -> dict[str, str]:
-    """The most memory that each had."""
-    return {each.contender: number(each.value.high) for each in entries if each.quantity == MEMORY.name and each.value}
+def _most(what: Quantity, entries: Sequence[Entry]) -> dict[str, str]:
+    """The most that each had of it."""
+    return {each.contender: number(each.value.high) for each in entries if each.quantity == what.name and each.value}
+
+
+def _heading(what: Quantity) -> str:
+    return f"{what.name}, {what.unit}"
 
 
 def _numbers(entry: Entry) -> list[str]:
@@ -124,7 +128,7 @@ def _note(entry: Entry) -> str:
 
 
 def _growth_table(title: str, entries: Sequence[Entry]) -> Table:
-    memory = _memory(entries)
+    memory = _most(MEMORY, entries)
     rows = []
     for entry in (entry for entry in entries if entry.quantity == growth.COST.name):
         linear = entry.settings.get("of_linear_growth")
@@ -137,7 +141,7 @@ def _growth_table(title: str, entries: Sequence[Entry]) -> Table:
         "seconds an iteration",
         "lowest to highest",
         "of linear growth from the size before",
-        "peak memory, MB",
+        _heading(MEMORY),
         "note",
     ]
     return Table(title, columns, rows, left=(5,))
