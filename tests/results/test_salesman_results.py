@@ -51,7 +51,7 @@ def test_every_method_seed_partner_and_mode_has_enough_episodes():
     assert len(FAST.seeds) == 5
     assert len(found) == len(expected)
     assert set(found) == expected
-    assert min(row["episodes"] for row in ROWS) >= 8_000
+    assert min(row["episodes"] for row in ROWS) >= 20_000
 
 
 def test_there_are_enough_layouts():
