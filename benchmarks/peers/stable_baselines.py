@@ -114,9 +114,19 @@ class Training:
         }
 
 
+def look(request: dict[str, Any]) -> dict[str, Any]:
+    """The features of some observations, before any network: ours are to be the same."""
+    rows = torch.tensor(request["look_at"], dtype=torch.float32)
+    width = spaces.Box(0, request["size"], rows.shape[1:], np.float32)
+    pairs, rest = RelationFeatures(width, request["size"], request["subgoals"], before=[1], after=[]).pairs(rows)
+    return {"pairs": pairs.tolist(), "rest": rest.tolist()}
+
+
 TRAINING = Training()
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Environment steps of so many iterations of collecting and learning, the seconds they took, and what learns."""
+    if "look_at" in request:
+        return look(request)
     return TRAINING.go_on(request["training"], request["iterations"])

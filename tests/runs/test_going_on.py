@@ -255,6 +255,23 @@ def test_a_fork_under_other_code_takes_what_is_finished_with_it(whole, tmp_path,
     assert set(runs.read(tmp_path / "run-2").origins) == {"first", "second"}
 
 
+def test_a_fork_makes_anew_what_depends_on_what_it_makes_anew(tmp_path):
+    """The look is finished and has the settings that it had, but one of those it has looked at is another one now."""
+    run_toy(tmp_path / "run")
+    heard = run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
+    assert not [line for line in heard if "goes on from" in line]
+    run_toy(tmp_path / "elsewhere/run", ToyConfig(pull=0.25))
+    summary = "run-2/results/summary.json", "elsewhere/run/results/summary.json"
+    assert len({(tmp_path / file).read_text() for file in summary}) == 1
+
+
+def test_a_fork_goes_on_with_nothing_whose_beginning_is_another_one_now(tmp_path, stop_after):
+    stop_after(6, tmp_path / "run")
+    run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
+    run_toy(tmp_path / "elsewhere/run", ToyConfig(stride=2.0))
+    assert metrics(tmp_path / "run-2") == metrics(tmp_path / "elsewhere/run")
+
+
 def test_an_artefact_under_a_false_name_is_not_used(whole, tmp_path):
     shutil.copytree(whole.parent / "artefacts", tmp_path / "artefacts")
     run_toy(tmp_path / "other", ToyConfig(pull=0.25))

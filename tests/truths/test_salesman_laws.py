@@ -91,3 +91,26 @@ def test_exactly_valued_no_published_agent_beats_the_best_response_and_no_pair_t
             surprises.append(np.asarray(surprise, np.float64))
     pooled = np.concatenate(surprises)
     assert abs(pooled.mean()) < 4 * pooled.std() / len(pooled) ** 0.5
+
+
+@pytest.mark.slow
+def test_no_episode_is_shorter_than_two_at_their_best_would_make_it(key):
+    """Whoever plays, with a memory or without: this holds for every single one, and skilled ones come near."""
+
+    @jax.jit
+    def spare(key, agent, partner):
+        """The steps of some episodes, on a layout of their own, beyond the fewest from their start."""
+        for_starts, for_play = jax.random.split(key)
+        starts = starts_on_a_layout(for_starts, GAME, 200)
+        fewest = from_table(starts, joint_optimum(GAME, shared_layout(starts)))
+        length = from_starts(for_play, GAME, starts, agent, partner, greedy=True).length
+        return length - jnp.minimum(fewest, GAME.max_steps)
+
+    for agent in (find(f"salesman/{method}/0").player() for method in ("behaviour-conditioned", "lstm")):
+        for number, kind in enumerate(KINDS):
+            partner = find(f"salesman/partners/100-{kind}").player()
+            steps = jnp.stack(
+                [spare(jax.random.fold_in(key, 10 * number + layout), agent, partner) for layout in range(4)]
+            )
+            assert steps.min() >= 0
+            assert kind != "skilled" or steps.min() == 0

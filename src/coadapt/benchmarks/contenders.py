@@ -14,6 +14,9 @@ from coadapt.benchmarks.measuring import Contender, Measured, Quantity
 SCRIPTS = Path(__file__).parents[3] / "benchmarks" / "peers"
 """Where the peers' scripts are. They are part of the repository, not of the installed package."""
 
+Check = Callable[[Process], None]
+"""Looks at a process before anything is measured; it may raise `PeerFailed`."""
+
 MEMORY = Quantity("peak memory", "MB", more_is_better=False)
 PARAMETERS = Quantity("parameters", "thousands")
 """Of all networks that learn: what is to be compared has to be alike."""
@@ -46,12 +49,13 @@ class Contenders:
         note: str = "",
         settings: Mapping[str, str] | None = None,
         most: int | None = None,
+        check: Check | None = None,
     ) -> list[Contender]:
         """One of the others, if there are to be any; `settings` are environment variables for it."""
         if self.environments is None:
             return []
         python = self.environments.absolute() / environment / "bin" / "python"
-        start = lambda: Process(name, module, python, SCRIPTS, settings)
+        start = lambda: _checked(Process(name, module, python, SCRIPTS, settings), check)
         return [replace(self._asked(name, environment, start, request, rate, note, settings or {}), most=most)]
 
     def _asked(
@@ -94,6 +98,16 @@ class Contenders:
 
     def __exit__(self, *problem: object) -> None:
         self.dismiss()
+
+
+def _checked(process: Process, check: Check | None) -> Process:
+    try:
+        if check is not None:
+            check(process)
+    except PeerFailed:
+        process.close()
+        raise
+    return process
 
 
 def thread_settings() -> dict[str, dict[str, str]]:

@@ -6,12 +6,18 @@ Everybody has the paper's relation network, the same games, batch, epochs and mi
 from dataclasses import replace
 from typing import Any
 
+import jax
+import numpy as np
+
 from coadapt.benchmarks.amounts import Amounts
-from coadapt.benchmarks.contenders import Contenders, thread_settings
+from coadapt.benchmarks.asking import PeerFailed, Process
+from coadapt.benchmarks.contenders import Check, Contenders, thread_settings
 from coadapt.benchmarks.measuring import Contender, Entry, Quantity, side_by_side, turns
 from coadapt.benchmarks.ours import arranged, training_request
 from coadapt.configs.data import plain
 from coadapt.experiments.salesman.world import World
+from coadapt.games.game import MAIN
+from coadapt.games.salesman_pairs import RelativePairs
 from coadapt.learning.ppo import PPOConfig
 from coadapt.progress import Progress
 
@@ -95,6 +101,7 @@ def _torch(name: str, contenders: Contenders, world: World, training: PPOConfig,
             note,
             settings,
             most=None if threads == last else FEW_TURNS,
+            check=sees_as_ours(world),
         )
     ]
 
@@ -111,3 +118,32 @@ def torch_training(world: World, training: PPOConfig, lstm_units: int) -> dict[s
         "lstm_units": lstm_units,
         "rules": plain(world.training_game),
     }
+
+
+OBSERVATIONS, LONGEST_LOOK = 16, 60.0
+"""How many observations a peer is shown, and the seconds it may look at them."""
+
+
+def sees_as_ours(world: World) -> Check:
+    """Whoever makes other features of an observation than we do is not to be compared with us."""
+    view = RelativePairs(world.game.size)
+
+    def example(key):
+        for_state, for_collected = jax.random.split(key)
+        state = world.game.reset(for_state)
+        collected = jax.random.bernoulli(for_collected, shape=state.collected.shape)
+        return world.game.observe(state._replace(collected=collected), MAIN)
+
+    observations = jax.vmap(example)(jax.random.split(jax.random.key(0), OBSERVATIONS))
+    rows = np.concatenate([np.asarray(part).reshape(OBSERVATIONS, -1) for part in observations], axis=1)
+    indices, rest = map(np.asarray, jax.vmap(view)(observations))
+    request = {"look_at": rows.tolist(), "size": world.game.size, "subgoals": world.game.subgoals}
+
+    def check(process: Process) -> None:
+        seen = process.ask(request, LONGEST_LOOK)
+        for name, ours in (("pairs", view.table()[indices]), ("rest", rest)):
+            theirs = np.array(seen.get(name))
+            if theirs.shape != ours.shape or not np.allclose(theirs, ours, atol=1e-6):
+                raise PeerFailed(f"{process.name} does not see what ours sees: other {name}")
+
+    return check

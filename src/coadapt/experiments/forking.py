@@ -43,11 +43,12 @@ def _inheritance(
 ) -> tuple[list[Checkpoint], dict[str, str]]:
     """The parent's checkpoints that are gone on from, and the origins of all stages that have one.
 
-    A stage that is on the shelf needs no checkpoint. One that is half done is gone on with. One that is finished, but
-    by other code or not yet shelved, is taken as it is, unless its settings are other ones now: then it is made anew.
+    A stage that is on the shelf needs no checkpoint. Whatever is made anew is no longer what those who need it were
+    made of, so they are made anew, too.
     """
     taken: list[Checkpoint] = []
     origins: dict[str, str] = {}
+    anew: set[str] = set()
     for each in planned:
         name = each.stage.name
         before = {name: parent.origins[name]} if name in parent.origins else {}
@@ -55,20 +56,31 @@ def _inheritance(
             origins |= before
             continue
         artefact = names_with(origins)[name]
-        standing = parent.checkpoints.standing(name)
-        if parent.artefacts.has(artefact) or standing is None:
+        if parent.artefacts.has(artefact):
             continue
-        if standing.is_complete and standing.settings != plain(each.stage.settings):
-            continue
-        checkpoint = parent.checkpoints.newest(name, lambda standing, each=each: _accept(each, standing))
+        checkpoint = None if anew.intersection(each.stage.needs) else _to_go_on_from(each, parent)
         if checkpoint is None:
+            anew.add(name)
             continue
         taken.append(checkpoint)
-        if standing.artefact == names_with(origins | before)[name]:
+        if checkpoint.standing.artefact == names_with(origins | before)[name]:
             origins |= before
-        elif standing.artefact != artefact:
+        elif checkpoint.standing.artefact != artefact:
             origins[name] = trees.read_manifest(checkpoint.path)["sha256"]
     return taken, origins
+
+
+def _to_go_on_from(planned: Planned, parent: Run) -> Checkpoint | None:
+    """A stage's last checkpoint, if it has one.
+
+    One that is half done is gone on with, whatever its settings were. One that is finished, but by other code or not
+    yet shelved, is taken as it is, unless its settings are other ones now.
+    """
+    stage = planned.stage
+    standing = parent.checkpoints.standing(stage.name)
+    if standing is None or (standing.is_complete and standing.settings != plain(stage.settings)):
+        return None
+    return parent.checkpoints.newest(stage.name, lambda standing: _accept(planned, standing))
 
 
 def _accept(planned: Planned, standing: Standing) -> Any:

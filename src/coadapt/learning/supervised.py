@@ -61,7 +61,7 @@ class SupervisedState(NamedTuple):
 
 
 class SupervisedInfo(NamedTuple):
-    """What one iteration looked like: means over its samples."""
+    """What one iteration looked like: means over its samples, each with its weight."""
 
     loss: Scalar
     accuracy: Scalar  # how often the label believed in most was the one that is truest
@@ -138,7 +138,7 @@ def _dealt(watched: Watched, minibatches: int) -> Watched:
 
 
 def mean_loss(belief: Belief, watched: Watched, loss: Loss) -> tuple[Scalar, tuple[Scalar, Scalar]]:
-    """The loss over all steps of some trajectories; and the same again, with the accuracy, as diagnostics."""
+    """The loss over all episodes of some trajectories; and the same again, with the accuracy, as diagnostics."""
 
     def of_one(trajectory: Watched) -> tuple[Float[Array, "time"], Bool[Array, "time"]]:
         observations = perceived(belief, trajectory.observations)
@@ -147,5 +147,19 @@ def mean_loss(belief: Belief, watched: Watched, loss: Loss) -> tuple[Scalar, tup
         return jax.vmap(loss, (0, None))(beliefs, trajectory.labels), correct
 
     losses, correct = jax.vmap(of_one)(watched)
-    value = jnp.mean(losses)
-    return value, (value, jnp.mean(correct.astype(jnp.float32)))
+    weights = jax.vmap(as_of_one_episode)(watched.ended)
+    value = jnp.average(losses, weights=weights)
+    return value, (value, jnp.average(correct.astype(jnp.float32), weights=weights))
+
+
+def as_of_one_episode(ended: Bool[Array, "time"]) -> Float[Array, "time"]:
+    """What the steps of a trajectory weigh if it is to count as one episode, however many there were time for.
+
+    Whoever is quick meets more often, and a belief that counted meetings would expect the quick ones from the start.
+    So a step shares its weight with all that are as many steps into an episode, or could have been: those of episodes
+    that began early enough for it.
+    """
+    time = jnp.arange(len(ended))
+    begins = jnp.concatenate([jnp.array([True]), ended[:-1]])
+    age = time - jax.lax.cummax(jnp.where(begins, time, 0))
+    return 1 / jnp.cumsum(begins)[len(ended) - 1 - age]
