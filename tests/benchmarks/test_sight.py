@@ -2,18 +2,16 @@
 
 import pytest
 
-from coadapt.benchmarks.asking import PeerFailed
+from coadapt.benchmarks.asking import PeerFailed, Process
 from coadapt.benchmarks.training import OBSERVATIONS, sees_as_ours
 from coadapt.experiments.salesman.world import World
 
 
-class Peer:
+class Peer(Process):
     """It makes its features pair by pair, in plain Python. `towards` is 1 for who sees where an object is from here."""
 
-    name = "a peer"
-
     def __init__(self, towards=1):
-        self.towards = towards
+        self.name, self.towards = "a peer", towards
 
     def ask(self, request, longest):
         rows, size, subgoals = request["look_at"], request["size"], request["subgoals"]
@@ -54,8 +52,11 @@ def test_who_sees_something_else_may_not():
         sees_as_ours(World())(Peer(towards=-1))
 
 
+class Silent(Peer):
+    def ask(self, request, longest):
+        return {}
+
+
 def test_who_says_nothing_may_not_either():
-    peer = Peer()
-    peer.ask = lambda request, longest: {}
     with pytest.raises(PeerFailed, match="a peer does not see"):
-        sees_as_ours(World())(peer)
+        sees_as_ours(World())(Silent())
