@@ -9,7 +9,7 @@ from typing import Any
 
 from coadapt.benchmarks import ours
 from coadapt.benchmarks.asking import PeerFailed, Process
-from coadapt.benchmarks.measuring import Contender, Measured, Quantity
+from coadapt.benchmarks.measuring import Contender, Entry, Measured, Quantity
 
 SCRIPTS = Path(__file__).parents[3] / "benchmarks" / "peers"
 """Where the peers' scripts are. They are part of the repository, not of the installed package."""
@@ -23,6 +23,11 @@ PARAMETERS = Quantity("parameters", "thousands")
 
 BESIDE = {MEMORY: ("peak_memory", 1e6), PARAMETERS: ("parameters", 1e3)}
 """What an answer may tell beside its rate: what it is called there, and how many of its units make one of ours."""
+
+
+def is_beside(entry: Entry) -> bool:
+    """Whether a number was told beside a rate: it has a column of its own, and nobody is better by it."""
+    return any(entry.quantity == what.name for what in BESIDE)
 
 
 @dataclass

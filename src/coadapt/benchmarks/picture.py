@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from coadapt.benchmarks import growth
-from coadapt.benchmarks.contenders import BESIDE
+from coadapt.benchmarks.contenders import is_beside
 from coadapt.benchmarks.measuring import Entry
 from coadapt.benchmarks.report import number
 from coadapt.evaluation.figures import as_files
@@ -43,7 +43,7 @@ def picture(entries: Sequence[Entry]) -> dict[str, bytes]:
 
 def _is_shown(entry: Entry) -> bool:
     """How fast something is, beside another; steps and memory are for the table."""
-    return entry.ratio is not None and entry.row in WORDS and entry.quantity not in {what.name for what in BESIDE}
+    return entry.ratio is not None and entry.row in WORDS and not is_beside(entry)
 
 
 def _draw_ratios(axis, entries: Sequence[Entry]) -> None:

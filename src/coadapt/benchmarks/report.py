@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from coadapt.benchmarks import growth
-from coadapt.benchmarks.contenders import BESIDE, MEMORY
+from coadapt.benchmarks.contenders import BESIDE, MEMORY, is_beside
 from coadapt.benchmarks.measuring import Entry, Quantity, Spread
 from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
@@ -95,7 +95,7 @@ def tables(entries: Sequence[Entry]) -> list[Table]:
 
 def _table(title: str, entries: Sequence[Entry]) -> Table:
     beside = {what: most for what in BESIDE if (most := _most(what, entries))}
-    shown = [entry for entry in entries if entry.quantity not in {what.name for what in BESIDE}]
+    shown = [entry for entry in entries if not is_beside(entry)]
     several = len({entry.quantity for entry in shown}) > 1
     what = lambda entry: [entry.quantity] if several else []
     had = lambda entry: [most.get(entry.contender, "") for most in beside.values()]

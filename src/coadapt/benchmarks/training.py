@@ -126,6 +126,21 @@ OBSERVATIONS, LONGEST_LOOK = 16, 60.0
 
 def sees_as_ours(world: World) -> Check:
     """Whoever makes other features of an observation than we do is not to be compared with us."""
+
+    def check(process: Process) -> None:
+        rows, features = _seen_by_ours(world)
+        request = {"look_at": rows.tolist(), "size": world.game.size, "subgoals": world.game.subgoals}
+        seen = process.ask(request, LONGEST_LOOK)
+        for name, ours in features.items():
+            theirs = np.array(seen.get(name))
+            if theirs.shape != ours.shape or not np.allclose(theirs, ours, atol=1e-6):
+                raise PeerFailed(f"{process.name} does not see what ours sees: other {name}")
+
+    return check
+
+
+def _seen_by_ours(world: World) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Some observations as rows of numbers, and what we make of them."""
     view = RelativePairs(world.game.size)
 
     def example(key):
@@ -137,13 +152,4 @@ def sees_as_ours(world: World) -> Check:
     observations = jax.vmap(example)(jax.random.split(jax.random.key(0), OBSERVATIONS))
     rows = np.concatenate([np.asarray(part).reshape(OBSERVATIONS, -1) for part in observations], axis=1)
     indices, rest = map(np.asarray, jax.vmap(view)(observations))
-    request = {"look_at": rows.tolist(), "size": world.game.size, "subgoals": world.game.subgoals}
-
-    def check(process: Process) -> None:
-        seen = process.ask(request, LONGEST_LOOK)
-        for name, ours in (("pairs", view.table()[indices]), ("rest", rest)):
-            theirs = np.array(seen.get(name))
-            if theirs.shape != ours.shape or not np.allclose(theirs, ours, atol=1e-6):
-                raise PeerFailed(f"{process.name} does not see what ours sees: other {name}")
-
-    return check
+    return rows, {"pairs": view.table()[indices], "rest": rest}
