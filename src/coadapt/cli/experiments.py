@@ -23,7 +23,11 @@ trainings = SubcommandApp()
 searches = SubcommandApp()
 
 Preset = Annotated[
-    str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
+    str,
+    arg(
+        help="How to train: quick (a few minutes), fast (the best result per minute) or paper (all that the paper"
+        " states)."
+    ),
 ]
 ConfigFile = Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")]
 Settings = Annotated[
@@ -132,10 +136,11 @@ def reproduce_salesman(
     exact optimum), where return is lost, how soon the agent knows its partner and what it does when another takes over,
     and writes summary.json, table.md, figures and the trained agents into the run's folder.
 
-    Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time; --shipped takes
-    about half an hour, or a few minutes with --seeds 1.
+    Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time. With --preset
+    quick one seed of the agent is trained from nothing in a few minutes and tried with the partners that come with the
+    package. --shipped takes about half an hour, a few minutes with --preset quick.
 
-    Example: coadapt reproduce salesman --shipped
+    Example: coadapt reproduce salesman --shipped --preset quick
     """
     from coadapt.experiments import salesman
 
@@ -143,12 +148,11 @@ def reproduce_salesman(
     with mistakes_explained():
         changes = {"seeds": _counted(seeds), "episodes": episodes}
         if shipped:
-            if preset != "fast" or config is not None:
-                raise ValueError("--shipped trains nothing, so it takes neither --preset nor --config; leave them out")
-            chosen = _with(salesman.ShippedConfig(), changes, settings)
+            chosen = _with(_chosen(salesman.SHIPPED_PRESETS, preset, config, salesman.ShippedConfig), changes, settings)
             salesman.as_trained(chosen)  # which refuses seeds that were not published
         else:
             chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), changes, settings)
+            salesman.check_references(chosen)
         manner = options.manner(fresh)
     experiment = salesman.SHIPPED if shipped else salesman.EXPERIMENT
     _run(experiment, chosen, run_folder(name), manner, options.publish)
@@ -175,6 +179,7 @@ def train_salesman(
 
     with mistakes_explained():
         alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "references": ()}
+        alone |= {"pretrained_references": False}
         chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), alone, settings)
         manner = options.manner(fresh)
     name = Path(f"salesman_{seed}") if run is None else run
