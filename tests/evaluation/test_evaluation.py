@@ -26,12 +26,6 @@ def test_one_seed_says_nothing_of_the_spread():
     assert np.isnan([estimate.deviation, estimate.low, estimate.high]).all()
 
 
-def test_the_interval_covers_the_mean_of_five_normal_seeds_as_often_as_it_says():
-    samples = np.random.default_rng(0).normal(size=(4_000, 5))
-    covered = [e.low <= 0 <= e.high for e in map(over_seeds, samples)]
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.014)
-
-
 def test_only_the_first_episode_of_a_game_counts(key):
     """A game of two steps looked at for five: the third and all that follow belong to other episodes."""
     game, someone = MatrixGame(max_steps=2), Stationary(jnp.zeros(5))
