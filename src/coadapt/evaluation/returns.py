@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import Greedy, Meeting, Moment, NeverEnds, Players, advance, meet
@@ -179,6 +180,6 @@ def mean_returns(
         return play_with_all(key, game, partners, as_player, labels, episodes, greedy)[0]
 
     means = play(key)
-    if not isinstance(means.length, jax.core.Tracer) and np.isnan(means.length).any():
+    if not isinstance(means.length, Tracer) and np.isnan(means.length).any():
         raise NeverEnds(game)
     return means.total
