@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.encounters import meet, play
+from coadapt.encounters import NeverEnds, meet, play
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.evaluation.returns import Means, mean_returns, play_in_a_row, play_with_all, pooled, side_by_side
 from coadapt.games.matrix import MatrixGame
@@ -90,6 +90,26 @@ def test_the_standard_error_is_that_of_independent_episodes(key):
 def test_one_episode_has_no_standard_error(key):
     means, _ = play_with_all(key, GAME, PARTNERS, lambda row: Stationary(jnp.zeros(2)), jnp.zeros((2, 0)), 1)
     assert np.isnan(means.total_error).all()
+
+
+class Endless(MatrixGame):
+    """It never says that it is over."""
+
+    def step(self, state, actions):
+        after, outcome = super().step(state, actions)
+        return after, outcome._replace(terminated=jnp.bool_(False))
+
+
+jax.tree_util.register_dataclass(Endless, data_fields=["payoff"], meta_fields=["max_steps"])
+
+
+def test_a_game_that_never_ends_is_named_and_not_played_for_ever(key):
+    game = Endless(GAME.payoff, max_steps=3)
+    at_random = lambda label: Stationary(jnp.zeros(2))
+    with pytest.raises(NeverEnds, match=r"an episode of Endless went on after its 3 steps \(max_steps\)"):
+        mean_returns(key, game, PARTNERS, at_random, episodes=4)
+    inside_a_program = jax.jit(lambda key: mean_returns(key, game, PARTNERS, at_random, episodes=4))(key)
+    assert np.isnan(inside_a_program).all()
 
 
 def test_parts_make_a_whole():

@@ -316,6 +316,17 @@ def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
     assert len(metrics(tmp_path / "run-2")) == CHUNKS
 
 
+def test_a_compiler_that_is_set_otherwise_is_named(tmp_path, stop_after, monkeypatch):
+    """Its numbers may be other ones, so its outcomes have names of their own."""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false --xla_dump_hlo_as_text=false")
+    stop_after(2, tmp_path / "run")
+    monkeypatch.setenv("XLA_FLAGS", "")
+    with pytest.raises(
+        Foreign, match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fork"
+    ):
+        run_toy(tmp_path / "run")
+
+
 def test_a_loss_that_is_no_number_stops_the_run_at_its_last_good_checkpoint(tmp_path, stop_after, monkeypatch):
     stop_after(2, tmp_path / "run")
     monkeypatch.undo()

@@ -13,6 +13,7 @@ from coadapt.evaluation.tables import Table
 from coadapt.experiments.stages import Inputs, Stage
 from coadapt.storage.artefacts import artefact_name
 from coadapt.storage.fingerprint import fingerprint
+from coadapt.storage.numerics import numerics
 
 
 class Report(NamedTuple):
@@ -90,6 +91,7 @@ def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dic
             chunks=stage.chunks,
             inputs={need: names[need] for need in stage.needs},
             code=fingerprint(stage.code),
+            numerics=numerics(),
             origin=origins.get(stage.name),
         )
     return names

@@ -27,6 +27,7 @@ from coadapt.storage.checkpoints import Checkpoint, Standing
 from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json, write_text
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal
+from coadapt.storage.numerics import numerics
 from coadapt.storage.provenance import commit, now
 from coadapt.storage.runs import Run
 from coadapt.storage.sealed import checksum
@@ -165,15 +166,15 @@ class Worker:
             self.report(f"{self.run.metrics(self.stage)}: lines are missing or were changed after they were written.")
 
     def _accept(self, planned: Planned, standing: Standing) -> Any:
-        """What a checkpoint should look like; one that other code has made is refused."""
+        """What a checkpoint should look like; one that other code has made, or the same code otherwise, is refused."""
         if standing.artefact == planned.artefact:
             return planned.state
-        here = versions()
-        others = [f"{name} was {there}" for name, there in standing.packages.items() if here.get(name) != there]
+        name, here, there = planned.stage.name, _made_with(), standing.packages
+        others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
+        changed = f"{', '.join(others)} when the checkpoint of {name} was made"
         raise Foreign(
-            f"the code that makes {planned.stage.name} has changed since its checkpoint"
-            f"{''.join(f', {other}' for other in others)}; --fork goes on from the checkpoint in a new run, "
-            "--fresh makes everything again"
+            f"{changed if others else f'the code that makes {name} has changed since its checkpoint'}; --fork goes on"
+            " from the checkpoint in a new run, --fresh makes everything again"
         )
 
     def _chunks(self, planned: Planned, inputs: Inputs, state: Any) -> Any:
@@ -241,7 +242,7 @@ class Worker:
             artefact=planned.artefact,
             settings=plain(stage.settings),
             replicates=list(stage.replicates),
-            packages=versions(),
+            packages=_made_with(),
             metrics=checksum(read_bytes(self.run.metrics(stage.name))),
             metrics_whole=self.metrics_whole,
         )
@@ -251,7 +252,7 @@ class Worker:
         """A finished stage goes where all runs find it."""
         stage = planned.stage
         about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": now()}
-        about |= {"settings": plain(stage.settings), "commit": commit(), "packages": versions()}
+        about |= {"settings": plain(stage.settings), "commit": commit(), "packages": _made_with()}
         about |= {"seconds": round(self.run.seconds_of(stage.name), 1), "metrics_whole": self.metrics_whole}
         metrics = read_bytes(self.run.metrics(stage.name))
         artefact = Artefact(jax.device_get(stage.outcome(state)), metrics, about)
@@ -295,6 +296,10 @@ def times_told(makings: dict[str, dict[str, Any]]) -> Table:
     rows = [[name, f"{len(each)}", f"{np.mean(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()]
     rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
     return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)
+
+
+def _made_with() -> dict[str, str]:
+    return versions() | numerics()
 
 
 def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Standing:
     artefact: str  # what the stage will come to
     settings: Any
     replicates: list[str]
-    packages: dict[str, str]
+    packages: dict[str, str]  # their versions, and the settings of the compiler
     metrics: str  # the checksum of its metrics so far
     metrics_whole: bool  # whether no line of them was lost or changed on the way
 
