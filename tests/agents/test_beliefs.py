@@ -1,14 +1,15 @@
 """What a policy is told by each belief, and what it makes of it."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
 from coadapt.agents.bayes import BestAction
+from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
 from coadapt.agents.beliefs import DirichletPosterior, Fixed, Recorded
 
-TABLE = jnp.log(jnp.array([[0.9, 0.1], [0.2, 0.8]]))
-"""How a policy of two actions acts on each of two labels."""
+TABLE = jnp.log(jnp.array([[9.0, 1.0], [0.2, 0.8]]))
+"""How a policy of two actions acts on each of two labels: nine to one, and one to four."""
 BELIEF = jnp.array([0.25, 0.75])
 
 
@@ -30,12 +31,12 @@ def test_a_policy_is_fed_the_belief_its_likeliest_label_or_one_drawn_from_it():
     logits = {name: feed(policy)(None, BELIEF) for name, feed in FEEDS.items()}
     np.testing.assert_allclose(logits["probabilities"], BELIEF @ TABLE, rtol=1e-6)
     np.testing.assert_allclose(logits["likeliest"], TABLE[1], rtol=1e-6)
-    np.testing.assert_allclose(np.exp(logits["drawn"]), [0.375, 0.625], rtol=1e-6)
+    np.testing.assert_allclose(jax.nn.softmax(logits["drawn"]), [0.375, 0.625], rtol=1e-5)
 
 
 def test_a_belief_that_is_certain_is_fed_alike_in_every_way():
     for feed in FEEDS.values():
-        np.testing.assert_allclose(feed(policy)(None, jnp.array([0.0, 1.0])), TABLE[1], atol=1e-6)
+        np.testing.assert_allclose(jax.nn.softmax(feed(policy)(None, jnp.array([1.0, 0.0]))), [0.9, 0.1], atol=1e-6)
 
 
 def test_the_agent_acts_on_what_it_believes_and_says_so(key):

@@ -169,7 +169,7 @@ def test_advantages_are_standardised_over_all_games_together(monkeypatch):
 
 
 def test_the_variance_that_the_critic_explains(monkeypatch):
-    """The targets are the rewards: 0, 2, 4 and 6, with a variance of 5. It is off by 1, -1, 1 and -1: a variance of 1."""
+    """The targets are the rewards: 0, 2, 4 and 6, of variance 5. It is off by 1, -1, 1 and -1, of variance 1."""
     _, _, info = learnt(monkeypatch, [[0.0, 2.0], [4.0, 6.0]], [[1.0, 1.0], [5.0, 5.0]])
     assert float(info.explained_variance) == pytest.approx(1 - 1 / 5)
 
