@@ -5,7 +5,16 @@ import pytest
 
 from coadapt.encounters import NeverEnds, meet, play
 from coadapt.evaluation.episodes import episode_scores
-from coadapt.evaluation.returns import Means, mean_returns, play_in_a_row, play_with_all, pooled, side_by_side
+from coadapt.evaluation.returns import (
+    Means,
+    Sums,
+    _means,
+    mean_returns,
+    play_in_a_row,
+    play_with_all,
+    pooled,
+    side_by_side,
+)
 from coadapt.games.matrix import MatrixGame
 from coadapt.games.salesman import Salesman
 from coadapt.partners.dirichlet import Stationary
@@ -85,6 +94,12 @@ def test_the_standard_error_is_that_of_independent_episodes(key):
     means, _ = play_with_all(key, GAME, PARTNERS, at_random, told, 1003)
     assert means.total_error[0] == pytest.approx((0.75 / 1003) ** 0.5, rel=0.2)
     assert means.total_error[1] == pytest.approx(2 * (0.75 / 1003) ** 0.5, rel=0.2)
+
+
+def test_means_counted_by_hand():
+    """Two games of two episodes each, which return 1 and 3: 0.5 and 1.5 an episode, so 1 give or take 0.5."""
+    means = _means(Sums(jnp.array([4.0, 8.0]), jnp.array([1.0, 3.0]), jnp.array([2.0, 1.0])), jnp.array([2, 2]))
+    assert [float(number) for number in means] == [3, 1, 0.5, 0.75]
 
 
 def test_one_episode_has_no_standard_error(key):
