@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
-from tyro.extras import SubcommandApp
 
 from coadapt.cli.answers import mistakes_explained, stops_explained
+from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
     from coadapt.experiments.planning import Experiment
@@ -18,9 +18,9 @@ RUNS = Path("runs")
 
 Choice = TypeVar("Choice")
 
-reproductions = SubcommandApp()
-trainings = SubcommandApp()
-searches = SubcommandApp()
+reproductions = Commands("Run one of the paper's experiments from beginning to end.")
+trainings = Commands("Train one agent, with the partners it needs.")
+searches = Commands("Search the training settings of an experiment, on seeds of its own.")
 
 Preset = Annotated[
     str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
@@ -65,7 +65,7 @@ AllOptions = Annotated[Options, arg(name="")]
 AS_USUAL = Options()
 
 
-@reproductions.command(name="matrix-game")
+@reproductions.command("matrix-game")
 def reproduce_matrix_game(
     preset: Preset = "fast",
     config: ConfigFile = None,
@@ -108,7 +108,7 @@ def reproduce_matrix_game(
     _run(matrix_game.EXPERIMENT, chosen, folder, manner, options.publish)
 
 
-@reproductions.command(name="salesman")
+@reproductions.command("salesman")
 def reproduce_salesman(
     shipped: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
     preset: Preset = "fast",
@@ -154,7 +154,7 @@ def reproduce_salesman(
     _run(experiment, chosen, run_folder(name), manner, options.publish)
 
 
-@trainings.command(name="salesman")
+@trainings.command("salesman")
 def train_salesman(
     seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
     preset: Preset = "fast",
@@ -181,7 +181,7 @@ def train_salesman(
     _run(salesman.EXPERIMENT, chosen, run_folder(name), manner, options.publish)
 
 
-@searches.command(name="matrix-game")
+@searches.command("matrix-game")
 def tune_matrix_game(
     methods: Annotated[tuple[str, ...], arg(help="Whose settings to search.")] = ("predictor", "policy", "rl2"),
     settings: Settings = (),

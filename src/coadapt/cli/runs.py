@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
-from tyro.extras import SubcommandApp
 
 from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.commands import Commands
 from coadapt.cli.experiments import RUNS, run_folder
 
-run_commands = SubcommandApp()
+run_commands = Commands("List the runs there are, look into one, or compare two.")
 ARunsName = Annotated[Positional[Path], arg(help="The run's name, or its folder.")]
 
 
-@run_commands.command(name="list")
+@run_commands.command("list")
 def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed.")] = RUNS) -> None:
     """All runs, with their state, how far they are, and what they came to. `coadapt runs` alone does the same."""
     from coadapt.evaluation.tables import Table
@@ -29,7 +29,7 @@ def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed."
     ).show()
 
 
-@run_commands.command(name="show")
+@run_commands.command("show")
 def show_run(run: ARunsName) -> None:
     """One run: its state, its configuration, the last numbers of every stage, and what it came to."""
     from coadapt.configs.data import fields_of
@@ -55,7 +55,7 @@ def show_run(run: ARunsName) -> None:
         print(f"Go on with: coadapt resume {folder}")
 
 
-@run_commands.command(name="compare")
+@run_commands.command("compare")
 def compare_runs(a: ARunsName, b: ARunsName) -> None:
     """What differs between two runs, in their configuration, their versions, and what they came to."""
     from coadapt.configs.data import differences

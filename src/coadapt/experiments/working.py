@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
-from coadapt.experiments.planning import Planned, Report, family
+from coadapt.experiments.planning import Planned, Report
 from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.times import times_told
 from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
 from coadapt.storage import runs
@@ -284,17 +284,6 @@ class Worker:
         note = str(why) or type(why).__name__
         self.run.log(f"{self.stage}: {state}: {note}")
         self.run.set_state(state, **self._place(), note=note)
-
-
-def times_told(makings: dict[str, dict[str, Any]]) -> Table:
-    """How long the stages took; those that differ only by a number at the end of their name stand together."""
-    seconds = {stage: making["seconds"] or 0.0 for stage, making in makings.items()}
-    families: dict[str, list[float]] = {}
-    for stage, taken in seconds.items():
-        families.setdefault(family(stage), []).append(taken)
-    rows = [[name, f"{len(each)}", f"{np.mean(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()]
-    rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
-    return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)
 
 
 def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> dict[str, Any]:

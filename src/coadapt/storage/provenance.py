@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coadapt.storage.fingerprint import versions
-
 
 def provenance() -> dict[str, Any]:
     """Which code, versions and machine a result comes from."""
+    from coadapt.storage.fingerprint import versions  # takes a while to load; `coadapt runs` wants only the time
+
     return {
         "commit": commit(),
         "python": platform.python_version(),
