@@ -9,6 +9,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "coadapt"
 
 FLOORS = {
     "arrays": 0,
+    "compiler": 0,
     "configs": 0,
     "interruption": 0,
     "progress": 0,
@@ -31,6 +32,7 @@ FLOORS = {
 
 MAY_IMPORT = {
     "arrays": set(),
+    "compiler": set(),
     "configs": set(),
     "interruption": set(),
     "progress": set(),

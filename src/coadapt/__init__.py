@@ -110,10 +110,13 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """A name when it is first used, so that nobody waits for JAX who does not need it."""
+    from coadapt.storage.compiled import remember_compiled_programs
+
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(__import__(home, fromlist=[name]), name)  # as `from home import name` does, submodules included
+    remember_compiled_programs()
     globals()[name] = value
     return value
 

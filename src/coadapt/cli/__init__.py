@@ -7,6 +7,7 @@ from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answered
 from coadapt.cli.bench import bench
 from coadapt.cli.commands import Commands
+from coadapt.cli.doctor import doctor
 from coadapt.cli.experiments import reproductions, resume, searches, trainings
 from coadapt.cli.report import report
 from coadapt.cli.runs import run_commands
@@ -32,6 +33,7 @@ coadapt.command("report")(report)
 coadapt.command("bench")(bench)
 coadapt.command("runs")(run_commands)
 coadapt.command("tune")(searches)
+coadapt.command("doctor")(doctor)
 coadapt.command("version")(version)
 
 

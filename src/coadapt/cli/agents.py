@@ -90,8 +90,10 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
     """The agent and its partners, who must have learnt the same game."""
     from coadapt.catalogue import find, path_of
     from coadapt.experiments.salesman.weights import check_same_game
+    from coadapt.storage.compiled import remember_compiled_programs
     from coadapt.storage.files import Foreign
 
+    remember_compiled_programs()
     ours = find(agent)
     others = [find(name) for name in partners]
     for name, other in zip(partners, others, strict=True):

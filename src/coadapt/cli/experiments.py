@@ -240,7 +240,6 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.experiments.running import finish, opened
     from coadapt.storage import runs
-    from coadapt.storage.compiled import remember_compiled_programs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
@@ -248,7 +247,6 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)
-    remember_compiled_programs()
     with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
         report = finish(experiment, config, run, manner)
         if publish is not None:
