@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import announce, mistakes_explained
 
 if TYPE_CHECKING:
     from coadapt.experiments.salesman.weights import Saved
@@ -35,6 +35,7 @@ def evaluate(
 
     Example: coadapt evaluate salesman/behaviour-conditioned/1 --partners salesman/partners/100-skilled --episodes 20000
     """
+    announce(f"Evaluating {agent}", quiet)
     from coadapt.catalogue import published
     from coadapt.configs.checks import whole
     from coadapt.experiments.salesman.trial import try_out
@@ -47,7 +48,7 @@ def evaluate(
         if not names:
             raise ValueError("the package has no partners; say whom to play with: --partners PATH")
         ours, others = _seated(agent, names)
-    with for_terminal(quiet).stage("episodes", episodes, 0, 0) as advance:
+    with for_terminal(quiet).stage("episodes", episodes, first="compiling") as advance:
         cells = try_out(ours, others, episodes, greedy, seed, advance)
     _table(agent, names, cells, episodes, greedy).show()
 
@@ -65,6 +66,7 @@ def watch(
 
     Example: coadapt watch --partner salesman/partners/101-novice --seed 4 --to novice.gif
     """
+    announce(f"Watching {agent}")
     import jax
 
     from coadapt.configs.checks import whole

@@ -25,6 +25,14 @@ def answered() -> Iterator[None]:
         raise SystemExit(FAILURE) from None
 
 
+def announce(what: str, quiet: bool = False) -> None:
+    """The first sign of life, for loading JAX takes a while."""
+    from coadapt.progress import Lines
+
+    if not quiet and "jax" not in sys.modules:
+        Lines().say(f"{what}: loading JAX")
+
+
 @contextmanager
 def mistakes_explained() -> Iterator[None]:
     """Within it a ValueError is the person's mistake, and so is asking for files that do not fit."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import announce, mistakes_explained
 from coadapt.cli.experiments import RUNS
 
 
@@ -38,6 +38,7 @@ def bench(
 
     Example: coadapt bench --quick --rows decision limit
     """
+    announce("The benchmark", quiet)
     from coadapt.benchmarks.amounts import FULL, QUICK
     from coadapt.benchmarks.report import tables
     from coadapt.benchmarks.running import AT_ONCE, ROWS, run

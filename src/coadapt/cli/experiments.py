@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import mistakes_explained, stops_explained
+from coadapt.cli.answers import announce, mistakes_explained, stops_explained
 from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
@@ -93,6 +93,7 @@ def reproduce_matrix_game(
 
     Example: coadapt reproduce matrix-game --alphas 0.1 0.3 --seeds 3 --run try
     """
+    announce("The matrix game", options.quiet)
     from coadapt.experiments import matrix_game
 
     folder = run_folder(run)
@@ -137,6 +138,7 @@ def reproduce_salesman(
 
     Example: coadapt reproduce salesman --shipped
     """
+    announce("The travelling-salesman gridworld", options.quiet)
     from coadapt.experiments import salesman
 
     name = Path("salesman_shipped" if shipped else "salesman") if run is None else run
@@ -171,6 +173,7 @@ def train_salesman(
 
     Example: coadapt train salesman --seed 3 --set world.game.size=7 companions=[]
     """
+    announce(f"Training for the travelling-salesman gridworld, seed {seed}", options.quiet)
     from coadapt.experiments import salesman
 
     with mistakes_explained():
@@ -195,6 +198,7 @@ def tune_matrix_game(
     Writes tuning.md and, with every number, tuning.json. Takes about an hour on two cores, most of it for RL2. Like
     every run it can be stopped and goes on.
     """
+    announce("The search for the matrix game's settings", options.quiet)
     from coadapt.configs.data import changed
     from coadapt.experiments import matrix_game
 
@@ -216,12 +220,15 @@ def resume(
     Example: coadapt resume matrix_game --fork --set rl2.learning_rate=0.001
     """
     from coadapt.configs.data import changed, read_config
-    from coadapt.experiments.registry import EXPERIMENTS
     from coadapt.storage import runs
 
     folder = run_folder(run)
     with mistakes_explained():
         there = runs.read(folder)
+    announce(f"Going on with {folder}", options.quiet)
+    from coadapt.experiments.registry import EXPERIMENTS
+
+    with mistakes_explained():
         experiment = _choose(EXPERIMENTS, there.experiment, "experiment")
         as_begun = read_config(experiment.config, there.config)
         config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun

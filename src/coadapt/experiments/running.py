@@ -56,8 +56,11 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
         worker = Worker(run, manner, interruption)
         try:
             with worker.tracking():
-                outcomes = worker.make_all(plan(experiment, config, run.origins))
-            report = experiment.report(config, outcomes, make_folder(run.results))
+                with manner.progress.busy("planning"):
+                    planned = plan(experiment, config, run.origins)
+                outcomes = worker.make_all(planned)
+            with manner.progress.busy("writing the results"):
+                report = experiment.report(config, outcomes, make_folder(run.results))
             report = worker.finish(report)
         except BaseException as why:
             worker.remember(why)

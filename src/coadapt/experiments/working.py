@@ -153,7 +153,8 @@ class Worker:
             raise Damaged(
                 f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
             )
-        return jax.jit(stage.begin)(inputs)
+        with self.manner.progress.busy(f"{stage.name}: compiling"):
+            return jax.jit(stage.begin)(inputs)
 
     def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
         """What was written after the checkpoint will be written again."""
@@ -183,7 +184,8 @@ class Worker:
         stored_at, stored = time.monotonic(), self.done
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
-        with journals[0], journals[1], self.manner.progress.stage(stage.name, total, done, stage.steps) as advance:
+        progress = self.manner.progress.stage(stage.name, total, done, stage.steps, first="compiling")
+        with journals[0], journals[1], progress as advance:
             while self.done < stage.chunks:
                 purpose = "working" if self.done > done // stage.iterations else "starting"  # the first one compiles
                 with self._timed(purpose) as watch:
