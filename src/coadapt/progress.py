@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Protocol, runtime_checkable
 
+from coadapt.printable import printable
+
 
 @runtime_checkable
 class Advance(Protocol):
@@ -124,7 +126,7 @@ class Bars:
         self.console = Console(stderr=True)
 
     def say(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(printable(text), markup=False, highlight=False)
 
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
@@ -164,7 +166,7 @@ class Bars:
 def _to_stderr(text: str) -> None:
     """To whoever is still listening: that nobody is left is no reason to stop working."""
     with suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def _rate(steps_a_second: float) -> str:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from coadapt.cli.agents import evaluate, watch
-from coadapt.cli.answers import answered
+from coadapt.cli.answers import answered, mistakes_explained
 from coadapt.cli.bench import bench
 from coadapt.cli.commands import Commands
 from coadapt.cli.doctor import doctor
@@ -39,8 +39,12 @@ coadapt.command("version")(version)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point."""
+    given = sys.argv[1:] if arguments is None else arguments
     with answered():
-        coadapt.answer("coadapt", _completed(sys.argv[1:] if arguments is None else arguments))
+        with mistakes_explained():
+            if "" in given:
+                raise ValueError("one of the arguments is empty; leave it out, or say what you mean")
+        coadapt.answer("coadapt", _completed(given))
 
 
 def _completed(arguments: Sequence[str]) -> Sequence[str]:

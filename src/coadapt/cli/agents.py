@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import announce, mistakes_explained
+from coadapt.cli.answers import announce, mistakes_explained, tell
 
 if TYPE_CHECKING:
     from coadapt.experiments.salesman.weights import Saved
@@ -85,7 +85,7 @@ def watch(
     )
     with mistakes_explained():
         write_bytes(to, episode_gif(episode) if to.suffix == ".gif" else episode_strip(episode)[to.suffix[1:]])
-    print(f"{episode.steps} steps, return {episode.return_after(episode.steps):.2f}. The episode is in {to}.")
+    tell(f"{episode.steps} steps, return {episode.return_after(episode.steps):.2f}. The episode is in {to}.")
 
 
 def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved"]]:

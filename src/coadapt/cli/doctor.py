@@ -8,7 +8,7 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import mistakes_explained, tell
 from coadapt.cli.experiments import RUNS
 
 THEIRS = "JAX_COMPILATION_CACHE_DIR"
@@ -33,7 +33,7 @@ def doctor(
             if name not in PRUNING:
                 raise ValueError(f"there is nothing called {name!r} to prune; choose from: {', '.join(PRUNING)}")
         for name in dict.fromkeys(prune):
-            print(f"Pruning {name} freed {_in_words(PRUNING[name](root))}.")
+            tell(f"Pruning {name} freed {_in_words(PRUNING[name](root))}.")
     _show_versions()
     _show_devices()
     _show_disk(root)
@@ -65,7 +65,7 @@ def _show_versions() -> None:
     found = {"python": sys.version.split()[0]} | versions()
     Table("Versions", ["", ""], [[name, number] for name, number in found.items()], left=(1,)).show()
     fault = known_fault()
-    print(f"A fault is known: {fault}." if fault else "No fault of these versions is known.")
+    tell(f"A fault is known: {fault}." if fault else "No fault of these versions is known.")
 
 
 def _show_disk(root: Path) -> None:
@@ -73,8 +73,9 @@ def _show_disk(root: Path) -> None:
     from coadapt.storage.housekeeping import artefacts_in, bytes_below, unused_artefacts
     from coadapt.storage.runs import ARTEFACTS, folders
 
-    cache, programs = _cache()
-    runs, artefacts = folders(root), artefacts_in(root)
+    with mistakes_explained():
+        cache, programs = _cache()
+        runs, artefacts = folders(root), artefacts_in(root)
     rows = [
         ["compiled programs", str(cache), f"{programs:,}", _in_words(bytes_below(cache))],
         ["runs", str(root), f"{len(runs):,}", _in_words(sum(map(bytes_below, runs)))],
@@ -84,7 +85,7 @@ def _show_disk(root: Path) -> None:
     with mistakes_explained():
         unused = sum(map(bytes_below, unused_artefacts(root)))
     if unused:
-        print(f"No run here uses {_in_words(unused)} of the artefacts: coadapt doctor --prune artefacts removes them.")
+        tell(f"No run here uses {_in_words(unused)} of the artefacts: coadapt doctor --prune artefacts removes them.")
 
 
 def _cache() -> tuple[Path, int]:
@@ -102,11 +103,11 @@ def _show_devices() -> None:
     try:
         devices = jax.devices()
     except RuntimeError as problem:
-        print(f"JAX finds no device: {problem}")
+        tell(f"JAX finds no device: {problem}")
         return
     kinds = [device.device_kind for device in devices]
     listed = ", ".join(f"{kinds.count(kind)} x {kind}" for kind in dict.fromkeys(kinds))
-    print(f"Devices: {listed} ({jax.default_backend()}); {os.cpu_count()} cores.")
+    tell(f"Devices: {listed} ({jax.default_backend()}); {os.cpu_count()} cores.")
 
 
 def _in_words(size: float) -> str:

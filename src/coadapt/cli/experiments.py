@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import announce, mistakes_explained, stops_explained
+from coadapt.cli.answers import announce, mistakes_explained, stops_explained, tell
 from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
@@ -260,7 +260,7 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
             runs.publish(run, publish)
     for table in report.tables:
         table.show()
-    print(f"Everything is in {run.folder}. {report.closing}")
+    tell(f"Everything is in {run.folder}. {report.closing}")
 
 
 def _counted(seeds: int | None) -> tuple[int, ...] | None:

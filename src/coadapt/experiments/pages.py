@@ -145,4 +145,4 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _text(file: Path) -> str:
-    return file.read_text() if file.is_file() else ""
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

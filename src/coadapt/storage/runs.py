@@ -101,7 +101,10 @@ class Run:
 
     def log(self, text: str) -> None:
         """A line for whoever asks later what happened. Never the reason for a run to stop."""
-        with suppress(OSError), (self.folder / "log.txt").open("a", encoding="utf-8") as file:
+        with (
+            suppress(OSError),
+            (self.folder / "log.txt").open("a", encoding="utf-8", errors="backslashreplace") as file,
+        ):
             file.write(f"{now()} {text}\n")
 
     def set_state(self, state: str, **details: Any) -> None:
