@@ -1,23 +1,59 @@
+import re
 import sys
+import time
+from queue import Queue
 
 from coadapt.progress import Lines, Silent, for_terminal
+
+NEVER = 1e6
+"""Seconds."""
 
 
 def test_lines_tell_how_far_it_is_and_what_matters():
     lines = []
-    with Lines(seconds_between=0, write=lines.append).stage("training", 2) as advance:
+    with Lines(0, lines.append, longest_silence=NEVER).stage("training", 2, first="compiling") as advance:
         advance(loss=0.25)
         advance(loss=0.125)
-    assert [line.split(",")[0] for line in lines] == ["training: 1/2", "training: 2/2"]
-    assert lines[1].endswith("0 s left  loss 0.125")
+    assert [line.split(",")[0] for line in lines] == ["training: compiling", "training: 1/2", "training: 2/2"]
+    assert lines[2].endswith("0 s left  loss 0.125")
 
 
 def test_lines_are_rare_but_the_last_is_always_told():
     lines = []
-    with Lines(seconds_between=1e9, write=lines.append).stage("training", 3) as advance:
+    with Lines(NEVER, lines.append, longest_silence=NEVER).stage("training", 3) as advance:
         for _ in range(3):
             advance()
-    assert lines == ["training: 3/3, 0 s left"]
+    assert lines == ["training: starting", "training: 3/3, 0 s left"]
+
+
+def test_whatever_takes_long_is_heard_of():
+    """However slow the machine is: the test waits until something was said."""
+    said = Queue()
+    lines = Lines(NEVER, said.put, longest_silence=0.001)
+    with lines.busy("planning"):
+        assert [said.get().split(",")[0] for _ in range(2)] == ["planning", "planning"]
+    said = Queue()
+    lines.write = said.put
+    with lines.stage("training", 3, first="compiling") as advance:
+        heard = [said.get() for _ in range(2)]
+        assert heard[0] == "training: compiling"
+        assert re.fullmatch(r"training: compiling, \d+ s so far", heard[1])
+        advance()
+        while not said.get().startswith("training: 1/3, "):
+            pass
+    while not said.empty():
+        said.get()
+    time.sleep(0.01)
+    assert said.empty(), "when it is over there is nothing to say"
+
+
+def test_a_line_is_a_sign_of_life():
+    """After one nothing is said until it has been silent again for as long as may be."""
+    said = []
+    lines = Lines(NEVER, said.append, longest_silence=NEVER)
+    with lines.busy("planning"):
+        lines.say("something")
+    assert said == ["something"]
 
 
 def test_without_a_terminal_there_are_lines_and_quiet_is_quiet():
@@ -27,7 +63,8 @@ def test_without_a_terminal_there_are_lines_and_quiet_is_quiet():
 
 def test_a_bar_on_a_terminal_shows_the_time_left(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with for_terminal().stage("training", 2) as advance:
+    with for_terminal().stage("training", 2, first="compiling") as advance:
+        assert "compiling" in capsys.readouterr().err
         advance(loss=0.25)
         advance(loss=0.125)
     shown = capsys.readouterr().err
@@ -52,8 +89,9 @@ def test_that_nobody_listens_any_more_is_no_reason_to_stop(monkeypatch):
 
 def test_a_stage_that_goes_on_counts_from_where_it_was_and_tells_its_speed():
     lines = []
-    with Lines(seconds_between=0, write=lines.append).stage("training", 100, done=50, steps=10) as advance:
+    lasting = Lines(0, lines.append, longest_silence=NEVER)
+    with lasting.stage("training", 100, done=50, steps=10) as advance:
         advance(25, loss=0.5)
-    assert lines[0].startswith("training: 75/100, ")
-    assert " steps/s, " in lines[0]
-    assert lines[0].endswith(" s left  loss 0.5")
+    assert lines[1].startswith("training: 75/100, ")
+    assert " steps/s, " in lines[1]
+    assert lines[1].endswith(" s left  loss 0.5")

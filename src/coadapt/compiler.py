@@ -23,7 +23,8 @@ FAULTS = {
 
 def known_fault(release: str | None = None) -> str | None:
     """What is wrong with a release of jaxlib (that which is installed) on a processor; None if nothing is known."""
-    return FAULTS.get(release or installed() or "")
+    release = release or installed() or ""
+    return f"jaxlib {release} {FAULTS[release]}" if release in FAULTS else None
 
 
 def installed() -> str | None:
@@ -46,8 +47,8 @@ def avoid_faults() -> None:
         return
     if _has_started():
         warnings.warn(
-            f"jaxlib {installed()} {fault}, and it has started already: import coadapt before anything is computed"
-            f" with jax, or set XLA_FLAGS={FLAG}=",
+            f"{fault}, and it has started already: import coadapt before anything is computed with jax, or set"
+            f" XLA_FLAGS={FLAG}=",
             stacklevel=2,
         )
         return

@@ -129,7 +129,7 @@ class Listener:
         from coadapt.progress import Silent
 
         self.heard: list[str] = []
-        self.stage = Silent().stage
+        self.stage, self.busy = Silent().stage, Silent().busy
 
     def say(self, text: str) -> None:
         self.heard.append(text)

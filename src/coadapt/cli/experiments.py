@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
-from tyro.extras import SubcommandApp
 
-from coadapt.cli.answers import mistakes_explained, stops_explained
+from coadapt.cli.answers import announce, mistakes_explained, stops_explained, tell
+from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
     from coadapt.experiments.planning import Experiment
@@ -18,9 +18,9 @@ RUNS = Path("runs")
 
 Choice = TypeVar("Choice")
 
-reproductions = SubcommandApp()
-trainings = SubcommandApp()
-searches = SubcommandApp()
+reproductions = Commands("Run one of the paper's experiments from beginning to end.")
+trainings = Commands("Train one agent, with the partners it needs.")
+searches = Commands("Search the training settings of an experiment, on seeds of its own.")
 
 Preset = Annotated[
     str,
@@ -69,7 +69,7 @@ AllOptions = Annotated[Options, arg(name="")]
 AS_USUAL = Options()
 
 
-@reproductions.command(name="matrix-game")
+@reproductions.command("matrix-game")
 def reproduce_matrix_game(
     preset: Preset = "fast",
     config: ConfigFile = None,
@@ -97,6 +97,7 @@ def reproduce_matrix_game(
 
     Example: coadapt reproduce matrix-game --alphas 0.1 0.3 --seeds 3 --run try
     """
+    announce("The matrix game", options.quiet)
     from coadapt.experiments import matrix_game
 
     folder = run_folder(run)
@@ -112,7 +113,7 @@ def reproduce_matrix_game(
     _run(matrix_game.EXPERIMENT, chosen, folder, manner, options.publish)
 
 
-@reproductions.command(name="salesman")
+@reproductions.command("salesman")
 def reproduce_salesman(
     shipped: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
     preset: Preset = "fast",
@@ -142,6 +143,7 @@ def reproduce_salesman(
 
     Example: coadapt reproduce salesman --shipped --preset quick
     """
+    announce("The travelling-salesman gridworld", options.quiet)
     from coadapt.experiments import salesman
 
     name = Path("salesman_shipped" if shipped else "salesman") if run is None else run
@@ -158,7 +160,7 @@ def reproduce_salesman(
     _run(experiment, chosen, run_folder(name), manner, options.publish)
 
 
-@trainings.command(name="salesman")
+@trainings.command("salesman")
 def train_salesman(
     seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
     preset: Preset = "fast",
@@ -175,6 +177,7 @@ def train_salesman(
 
     Example: coadapt train salesman --seed 3 --set world.game.size=7 companions=[]
     """
+    announce(f"Training for the travelling-salesman gridworld, seed {seed}", options.quiet)
     from coadapt.experiments import salesman
 
     with mistakes_explained():
@@ -186,7 +189,7 @@ def train_salesman(
     _run(salesman.EXPERIMENT, chosen, run_folder(name), manner, options.publish)
 
 
-@searches.command(name="matrix-game")
+@searches.command("matrix-game")
 def tune_matrix_game(
     methods: Annotated[tuple[str, ...], arg(help="Whose settings to search.")] = ("predictor", "policy", "rl2"),
     settings: Settings = (),
@@ -200,6 +203,7 @@ def tune_matrix_game(
     Writes tuning.md and, with every number, tuning.json. Takes about an hour on two cores, most of it for RL2. Like
     every run it can be stopped and goes on.
     """
+    announce("The search for the matrix game's settings", options.quiet)
     from coadapt.configs.data import changed
     from coadapt.experiments import matrix_game
 
@@ -221,12 +225,15 @@ def resume(
     Example: coadapt resume matrix_game --fork --set rl2.learning_rate=0.001
     """
     from coadapt.configs.data import changed, read_config
-    from coadapt.experiments.registry import EXPERIMENTS
     from coadapt.storage import runs
 
     folder = run_folder(run)
     with mistakes_explained():
         there = runs.read(folder)
+    announce(f"Going on with {folder}", options.quiet)
+    from coadapt.experiments.registry import EXPERIMENTS
+
+    with mistakes_explained():
         experiment = _choose(EXPERIMENTS, there.experiment, "experiment")
         as_begun = read_config(experiment.config, there.config)
         config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun
@@ -245,7 +252,6 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.experiments.running import finish, opened
     from coadapt.storage import runs
-    from coadapt.storage.compiled import remember_compiled_programs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
@@ -253,14 +259,13 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)
-    remember_compiled_programs()
     with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
         report = finish(experiment, config, run, manner)
         if publish is not None:
             runs.publish(run, publish)
     for table in report.tables:
         table.show()
-    print(f"Everything is in {run.folder}. {report.closing}")
+    tell(f"Everything is in {run.folder}. {report.closing}")
 
 
 def _counted(seeds: int | None) -> tuple[int, ...] | None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import mistakes_explained, tell
 from coadapt.cli.experiments import RUNS
 
 
@@ -29,8 +29,8 @@ def report(
         folders = [folder for path in asked for folder in results_in(path)]
         html, markdown = write_report(folders, asked[0] if to is None else to)
     for verdict in verdicts_of(folders):
-        print(verdict)
-    print(f"The report is in {html}, and as Markdown in {markdown}.")
+        tell(verdict)
+    tell(f"The report is in {html}, and as Markdown in {markdown}.")
 
 
 def _place(path: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
-from coadapt.experiments.working import times_told
+from coadapt.experiments.times import times_told
 from coadapt.storage.files import Damaged, Foreign, make_folder, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
@@ -166,4 +166,4 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _text(file: Path) -> str:
-    return file.read_text() if file.is_file() else ""
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

@@ -1,6 +1,5 @@
 """An experiment, and the plan of carrying it out: what each stage's outcome is called and looks like."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import jax
 from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.times import family
 from coadapt.storage.artefacts import artefact_name
 from coadapt.storage.fingerprint import fingerprint
 from coadapt.storage.numerics import numerics
@@ -52,11 +52,6 @@ def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[P
         shapes = _shapes(stage, {need: planned[need].outcome for need in stage.needs})
         planned[stage.name] = Planned(stage, names[stage.name], *shapes)
     return list(planned.values())
-
-
-def family(stage: str) -> str:
-    """The name of a stage without its seed: those of one family do the same for different seeds."""
-    return re.sub(r"_\d+$", "", stage)
 
 
 _known_shapes: dict[Any, tuple[Any, Any]] = {}

@@ -13,6 +13,7 @@ from coadapt.experiments.working import Manner, Worker
 from coadapt.interruption import listening
 from coadapt.progress import Progress
 from coadapt.storage import files, runs
+from coadapt.storage.compiled import remember_compiled_programs
 from coadapt.storage.files import Damaged, Foreign, StorageError, make_folder
 from coadapt.storage.lock import locked
 from coadapt.storage.runs import Run
@@ -35,6 +36,7 @@ def carry_out(experiment: Experiment, config: Any, folder: Path, manner: Manner 
 @contextmanager
 def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) -> Iterator[Run]:
     """The run, locked: a new one, or the one that is there if it is the same, or a fork of it."""
+    remember_compiled_programs()
     if manner.fresh and runs.exists(folder):
         _move_aside(folder, manner.progress)
     if manner.fork and runs.exists(folder):
@@ -54,8 +56,11 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
         worker = Worker(run, manner, interruption)
         try:
             with worker.tracking():
-                outcomes = worker.make_all(plan(experiment, config, run.origins))
-            report = experiment.report(config, outcomes, make_folder(run.results))
+                with manner.progress.busy("planning"):
+                    planned = plan(experiment, config, run.origins)
+                outcomes = worker.make_all(planned)
+            with manner.progress.busy("writing the results"):
+                report = experiment.report(config, outcomes, make_folder(run.results))
             report = worker.finish(report)
         except BaseException as why:
             worker.remember(why)

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
-from coadapt.experiments.planning import Planned, Report, family
+from coadapt.experiments.planning import Planned, Report
 from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.times import times_told
 from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
 from coadapt.storage import runs
@@ -154,7 +154,8 @@ class Worker:
             raise Damaged(
                 f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
             )
-        return jax.jit(stage.begin)(inputs)
+        with self.manner.progress.busy(f"{stage.name}: compiling"):
+            return jax.jit(stage.begin)(inputs)
 
     def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
         """What was written after the checkpoint will be written again."""
@@ -184,7 +185,8 @@ class Worker:
         stored_at, stored = time.monotonic(), self.done
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
-        with journals[0], journals[1], self.manner.progress.stage(stage.name, total, done, stage.steps) as advance:
+        progress = self.manner.progress.stage(stage.name, total, done, stage.steps, first="compiling")
+        with journals[0], journals[1], progress as advance:
             while self.done < stage.chunks:
                 purpose = "working" if self.done > done // stage.iterations else "starting"  # the first one compiles
                 with self._timed(purpose) as watch:
@@ -285,17 +287,6 @@ class Worker:
         note = str(why) or type(why).__name__
         self.run.log(f"{self.stage}: {state}: {note}")
         self.run.set_state(state, **self._place(), note=note)
-
-
-def times_told(makings: dict[str, dict[str, Any]]) -> Table:
-    """How long the stages took; those that differ only by a number at the end of their name stand together."""
-    seconds = {stage: making["seconds"] or 0.0 for stage, making in makings.items()}
-    families: dict[str, list[float]] = {}
-    for stage, taken in seconds.items():
-        families.setdefault(family(stage), []).append(taken)
-    rows = [[name, f"{len(each)}", f"{np.mean(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()]
-    rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
-    return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)
 
 
 def _made_with() -> dict[str, str]:

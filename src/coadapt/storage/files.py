@@ -35,13 +35,18 @@ def check_kinds(path: Path, data: dict[str, Any], kinds: dict[str, Any]) -> None
 
 
 def make_folder(path: Path) -> Path:
-    """The folder, made if need be; refused if nothing can be written there."""
+    """The folder, made if need be; refused if nothing can be written there, and then none is left behind."""
+    missing: list[Path] = []
     try:
+        missing = [place for place in (path, *path.parents) if not place.exists()]
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".probe-{os.getpid()}.part"
         probe.touch()
         probe.unlink()
     except OSError as problem:
+        for place in missing:  # the innermost first
+            with suppress(OSError):
+                place.rmdir()
         raise CannotWrite(f"cannot write to the folder {path}: {problem.strerror or problem}") from problem
     return path
 

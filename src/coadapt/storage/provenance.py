@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coadapt.storage.fingerprint import versions
-from coadapt.storage.numerics import numerics
-
 
 def provenance() -> dict[str, Any]:
     """Which code, versions and machine a result comes from."""
+    # Both take a while to load, and `coadapt runs` wants only the time.
+    from coadapt.storage.fingerprint import versions
+    from coadapt.storage.numerics import numerics
+
     return {
         "commit": commit(),
         "python": platform.python_version(),

@@ -13,15 +13,13 @@
 Beside the runs of one folder lies artefacts/, the outcomes of finished stages, which they share.
 """
 
-import secrets
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coadapt.storage.artefacts import Artefacts
-from coadapt.storage.checkpoints import Checkpoints
 from coadapt.storage.files import (
     Damaged,
     Foreign,
@@ -39,6 +37,10 @@ from coadapt.storage.lock import FILE as LOCK
 from coadapt.storage.lock import is_locked
 from coadapt.storage.provenance import now, provenance
 from coadapt.storage.sealed import read_sealed, write_sealed
+
+if TYPE_CHECKING:  # arrays need JAX, and whoever lists runs has none to read
+    from coadapt.storage.artefacts import Artefacts
+    from coadapt.storage.checkpoints import Checkpoints
 
 RECORD = "run.json"
 ARTEFACTS = "artefacts"
@@ -75,11 +77,15 @@ class Run:
         return self.folder / "results"
 
     @property
-    def checkpoints(self) -> Checkpoints:
+    def checkpoints(self) -> "Checkpoints":
+        from coadapt.storage.checkpoints import Checkpoints
+
         return Checkpoints(self.folder / "checkpoints")
 
     @property
-    def artefacts(self) -> Artefacts:
+    def artefacts(self) -> "Artefacts":
+        from coadapt.storage.artefacts import Artefacts
+
         return Artefacts(self.folder.parent / ARTEFACTS)
 
     @property
@@ -95,7 +101,10 @@ class Run:
 
     def log(self, text: str) -> None:
         """A line for whoever asks later what happened. Never the reason for a run to stop."""
-        with suppress(OSError), (self.folder / "log.txt").open("a", encoding="utf-8") as file:
+        with (
+            suppress(OSError),
+            (self.folder / "log.txt").open("a", encoding="utf-8", errors="backslashreplace") as file,
+        ):
             file.write(f"{now()} {text}\n")
 
     def set_state(self, state: str, **details: Any) -> None:
@@ -141,7 +150,7 @@ def _read_dictionary(file: Path) -> dict[str, Any]:
 def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> Run:
     """A new run. Its configuration is on the disk before this returns."""
     make_folder(folder)
-    run = Run(folder, secrets.token_hex(8), experiment, config, **how)
+    run = Run(folder, os.urandom(8).hex(), experiment, config, **how)
     write_sealed(folder / RECORD, {"version": VERSION} | {name: getattr(run, name) for name in KINDS})
     write_json(folder / "config.json", config)
     write_json(folder / "provenance.json", provenance())
