@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from coadapt.progress import keep_streams_open, tell
+
 MISTAKE = 2
 """The exit status for what the person can mend by asking for something else."""
 FAILURE = 1
@@ -16,6 +18,7 @@ INTERRUPTED = 130
 @contextmanager
 def answered() -> Iterator[None]:
     """Within it Ctrl-C is no news."""
+    keep_streams_open()
     try:
         yield
     except KeyboardInterrupt:
@@ -62,5 +65,5 @@ def stops_explained(folder: Path) -> Iterator[None]:
 
 
 def _leave(sentence: str, status: int, end: str = ".") -> SystemExit:
-    print(f"coadapt: {sentence}{end}", file=sys.stderr)
+    tell(f"coadapt: {sentence}{end}")
     return SystemExit(status)
