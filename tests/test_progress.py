@@ -1,9 +1,13 @@
+import os
 import re
+import subprocess
 import sys
 import time
 from queue import Queue
 
-from coadapt.progress import Lines, Silent, for_terminal
+import pytest
+
+from coadapt.progress import Bars, Lines, Silent, for_terminal
 
 NEVER = 1e6
 """Seconds."""
@@ -95,3 +99,53 @@ def test_a_stage_that_goes_on_counts_from_where_it_was_and_tells_its_speed():
     assert lines[1].startswith("training: 75/100, ")
     assert " steps/s, " in lines[1]
     assert lines[1].endswith(" s left  loss 0.5")
+
+
+def test_a_terminal_that_is_closed_does_not_stop_what_is_shown_there(monkeypatch):
+    window, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        progress = for_terminal()
+        assert isinstance(progress, Bars)
+        with progress.stage("training", 3) as advance:
+            advance(loss=0.5)
+            os.close(window)
+            with pytest.raises(OSError, match="Input/output error"):  # this is what writing there comes to
+                os.write(terminal, b"?")
+            progress.say("nobody hears this")
+            advance(loss=0.25)
+        with progress.stage("evaluation", 1) as advance:
+            advance()
+
+
+def test_what_is_told_to_nobody_does_not_go_elsewhere(monkeypatch, capsys):
+    """Python has no standard error where it was closed before, and `print` would take standard output instead."""
+    monkeypatch.setattr(sys, "stderr", None)
+    progress = for_terminal()
+    progress.say("hello")
+    with progress.stage("training", 1) as advance:
+        advance()
+    assert capsys.readouterr().out == ""
+
+
+CLOSED = """
+import os, sys
+from coadapt.progress import keep_streams_open, to_stderr
+keep_streams_open()
+file = os.open("file", os.O_WRONLY | os.O_CREAT)
+for descriptor in (0, 1, 2):
+    assert descriptor != file
+os.write(2, b"a warning of a library")
+print("a result")
+to_stderr("a sentence")
+sys.stderr.write("more")
+assert os.path.getsize("file") == 0
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- >&- 2>&-"])
+def test_no_file_takes_the_place_of_a_stream_that_was_closed(tmp_path, closed):
+    command = f"exec {sys.executable} -W error -c '{CLOSED}' {closed}"
+    answer = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert answer.returncode == 3, answer.stderr

@@ -1,11 +1,12 @@
 """Telling a person how far something is: a bar with the time left on a terminal, plain lines elsewhere, or silence."""
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TextIO, cast, runtime_checkable
 
 from coadapt.printable import printable
 
@@ -66,7 +67,7 @@ class Lines:
         longest_silence: float = 10.0,
     ):
         self.seconds_between, self.longest_silence = seconds_between, longest_silence
-        self.write = write or _to_stderr
+        self.write = write or to_stderr
         self.said = time.monotonic()
 
     def say(self, text: str) -> None:
@@ -123,7 +124,7 @@ class Bars:
     def __init__(self):
         from rich.console import Console
 
-        self.console = Console(stderr=True)
+        self.console = Console(file=cast(TextIO, Listener(sys.stderr)))
 
     def say(self, text: str) -> None:
         self.console.print(printable(text), markup=False, highlight=False)
@@ -163,10 +164,64 @@ class Bars:
             yield advance
 
 
-def _to_stderr(text: str) -> None:
-    """To whoever is still listening: that nobody is left is no reason to stop working."""
-    with suppress(OSError):
-        print(printable(text), file=sys.stderr, flush=True)
+class Listener:
+    """A stream that somebody may have stopped listening to, such as a terminal that was closed.
+
+    That nobody is left is no reason to stop working.
+    """
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with self._perhaps():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._perhaps():
+            self._stream.flush()
+
+    @contextmanager
+    def _perhaps(self) -> Iterator[None]:
+        try:
+            yield
+        except BlockingIOError:
+            pass  # whoever listens is slow
+        except (OSError, ValueError):  # ValueError: it was closed on our side
+            with suppress(OSError, ValueError, AttributeError):
+                let_nobody_listen(self._stream.fileno())  # or what is left unsaid would be an error when Python ends
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def to_stderr(text: str) -> None:
+    """To whoever is still listening."""
+    if sys.stderr is not None:  # it is None where it was closed before we came
+        print(printable(text), file=Listener(sys.stderr), flush=True)
+
+
+def keep_streams_open() -> None:
+    """Let nobody listen where input, output or errors were closed before we came.
+
+    Otherwise the next file to be opened would take the place of the stream, and whatever a library has to tell would
+    be written into that file.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            let_nobody_listen(descriptor)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", closefd=False))
+
+
+def let_nobody_listen(descriptor: int) -> None:
+    """Whatever is still written there goes nowhere, and is no error when Python ends."""
+    nobody = os.open(os.devnull, os.O_RDWR)
+    if nobody != descriptor:
+        os.dup2(nobody, descriptor)
+        os.close(nobody)
 
 
 def _rate(steps_a_second: float) -> str:
@@ -179,8 +234,8 @@ def _listed(numbers: dict[str, float]) -> str:
 
 def for_terminal(quiet: bool = False) -> Progress:
     """What suits where the output goes."""
-    from rich.console import Console
-
     if quiet:
         return Silent()
+    from rich.console import Console
+
     return Bars() if Console(stderr=True).is_terminal else Lines()

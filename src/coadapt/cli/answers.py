@@ -1,6 +1,5 @@
 """How the command answers when something is not as it should be: one sentence and an exit status, no traceback."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from coadapt.printable import printable
+from coadapt.progress import keep_streams_open, let_nobody_listen, to_stderr
 
 MISTAKE = 2
 """The exit status for what the person can mend by asking for something else."""
@@ -20,6 +20,7 @@ INTERRUPTED = 130
 @contextmanager
 def answered() -> Iterator[None]:
     """Within it Ctrl-C is no news, and an answer that cannot be written is told of."""
+    keep_streams_open()
     _never_fail_to_encode()
     try:
         try:
@@ -47,9 +48,7 @@ def _never_fail_to_encode() -> None:
 def _give_up(stream: Any) -> None:
     """What is still to be written to it goes nowhere, so that Python does not try again at its end."""
     with suppress(OSError, ValueError, AttributeError):  # a stream that has no descriptor, or is none
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        let_nobody_listen(stream.fileno())
 
 
 def tell(text: str) -> None:
@@ -111,9 +110,5 @@ def _in_a_sentence(problem: OSError) -> str:
 
 
 def _leave(sentence: str, status: int, end: str = ".") -> SystemExit:
-    if sys.stderr is not None:
-        try:
-            print(printable(f"coadapt: {sentence}{end}"), file=sys.stderr, flush=True)
-        except OSError:
-            _give_up(sys.stderr)
+    to_stderr(f"coadapt: {sentence}{end}")
     return SystemExit(status)

@@ -251,18 +251,20 @@ def run_folder(run: Path) -> Path:
 def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.experiments.running import finish, opened
-    from coadapt.storage import runs
+    from coadapt.storage import published, runs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
         runs.exists(folder)  # which refuses a folder that is something else
+        if publish is not None:
+            published.check_place(publish, folder, experiment.name)
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)
     with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
         report = finish(experiment, config, run, manner)
         if publish is not None:
-            runs.publish(run, publish)
+            published.publish(run, publish)
     for table in report.tables:
         table.show()
     tell(f"Everything is in {run.folder}. {report.closing}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,15 @@ def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) ->
         _move_aside(folder, manner.progress)
     if manner.fork and runs.exists(folder):
         folder = fork(experiment, config, _read(folder, experiment), manner.progress)
-    with locked(make_folder(folder)):
+    with locked(make_folder(folder)) as lock:
+        if not lock.excludes:
+            manner.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
         if not runs.exists(folder):
-            yield runs.begin(folder, experiment.name, plain(config), fresh=manner.fresh)
+            run = runs.begin(folder, experiment.name, plain(config), fresh=manner.fresh)
         else:
             run = _read(folder, experiment)
             _check_same(run, plain(config))
-            yield run
+        yield replace(run, lock=lock)
 
 
 def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Report:
@@ -59,6 +62,7 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
                 with manner.progress.busy("planning"):
                     planned = plan(experiment, config, run.origins)
                 outcomes = worker.make_all(planned)
+            run.check_lock()
             with manner.progress.busy("writing the results"):
                 report = experiment.report(config, outcomes, make_folder(run.results))
             report = worker.finish(report)

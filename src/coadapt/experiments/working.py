@@ -21,12 +21,13 @@ from coadapt.experiments.stages import Inputs, Stage
 from coadapt.experiments.times import times_told
 from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
-from coadapt.storage import runs
+from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
 from coadapt.storage.checkpoints import Checkpoint, Standing
-from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json, write_text
+from coadapt.storage.files import Damaged, Foreign, write_json, write_text
 from coadapt.storage.fingerprint import versions
-from coadapt.storage.journal import Journal
+from coadapt.storage.journal import Journal, read_journal
+from coadapt.storage.lock import TakenOver
 from coadapt.storage.numerics import numerics
 from coadapt.storage.provenance import commit, now
 from coadapt.storage.runs import Run
@@ -148,6 +149,7 @@ class Worker:
         self._cut_metrics_back(checkpoint)
         if checkpoint is not None:
             done, total = self.done * stage.iterations, stage.chunks * stage.iterations
+            trees.check_finite(checkpoint.path, stage.finite(checkpoint.tree))
             self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
             return checkpoint.tree
         if stage.name in self.run.origins:
@@ -168,9 +170,15 @@ class Worker:
 
     def _accept(self, planned: Planned, standing: Standing) -> Any:
         """What a checkpoint should look like; one that other code has made, or the same code otherwise, is refused."""
+        stage = planned.stage
         if standing.artefact == planned.artefact:
+            there = standing.chunks, standing.iterations, standing.replicates
+            if there != (stage.chunks, stage.iterations, list(stage.replicates)):
+                raise Foreign(
+                    f"the newest checkpoint of {stage.name} in {self.run.folder} is not of what is to be made"
+                )
             return planned.state
-        name, here, there = planned.stage.name, _made_with(), standing.packages
+        name, here, there = stage.name, _made_with(), standing.packages
         others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
         changed = f"{', '.join(others)} when the checkpoint of {name} was made"
         raise Foreign(
@@ -210,6 +218,7 @@ class Worker:
     def _record(self, stage: Stage, numbers: dict[str, np.ndarray], seconds: float, metrics: Journal, times: Journal):
         """What a chunk looked like, for people and their tools."""
         with self._timed("storing"):
+            self.run.check_lock()
             metrics.append(_metrics_line(stage, self.done, numbers))
             times.append({"stage": stage.name, "done": self.done, "seconds": seconds, "at": now()})
         if self.tracker is not None:
@@ -222,6 +231,7 @@ class Worker:
         with self._timed("storing"):
             _check_state(stage, self.done, state, stored)
             metrics.sync()
+            self.run.check_lock()
             self._checkpoint(planned, state)
             self._set_running()
 
@@ -245,18 +255,19 @@ class Worker:
             settings=plain(stage.settings),
             replicates=list(stage.replicates),
             packages=_made_with(),
-            metrics=checksum(read_bytes(self.run.metrics(stage.name))),
+            metrics=checksum(read_journal(self.run.metrics(stage.name))),
             metrics_whole=self.metrics_whole,
         )
         self.run.checkpoints.save(standing, state)
 
     def _shelve(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""
+        self.run.check_lock()
         stage = planned.stage
         about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": now()}
         about |= {"settings": plain(stage.settings), "commit": commit(), "packages": _made_with()}
         about |= {"seconds": round(self.run.seconds_of(stage.name), 1), "metrics_whole": self.metrics_whole}
-        metrics = read_bytes(self.run.metrics(stage.name))
+        metrics = read_journal(self.run.metrics(stage.name))
         artefact = Artefact(jax.device_get(stage.outcome(state)), metrics, about)
         with self._timed("storing"):
             self.run.artefacts.keep(planned.artefact, artefact)
@@ -271,6 +282,7 @@ class Worker:
 
     def finish(self, report: Report) -> Report:
         """The run is done; how long everything took is told, and what it cost to lose nothing."""
+        self.run.check_lock()
         working, storing = self.seconds["working"], self.seconds["storing"]
         if working:
             self.report(f"Storing took {storing:.2f} s beside {working:.1f} s of work: {storing / working:.2%}.")
@@ -282,7 +294,9 @@ class Worker:
         return report._replace(tables=[*report.tables, times])
 
     def remember(self, why: BaseException) -> None:
-        """What has stopped the run, for whoever looks at it later."""
+        """What has stopped the run, for whoever looks at it later; unless it is in other hands by now."""
+        if isinstance(why, TakenOver):
+            return
         state = "interrupted" if isinstance(why, Interrupted | KeyboardInterrupt) else "failed"
         note = str(why) or type(why).__name__
         self.run.log(f"{self.stage}: {state}: {note}")
