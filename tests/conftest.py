@@ -6,6 +6,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 import tests.typechecker  # noqa: F401 (the hook below finds it by name)
+from tests.guard import pytest_runtest_protocol as pytest_runtest_protocol
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -10,7 +10,7 @@ MATRIX_GAME = ("reproduce", "matrix-game")
 
 def coadapt(*arguments, folder):
     command = [sys.executable, "-c", "from coadapt.cli import main; main()", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(

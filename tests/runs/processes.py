@@ -65,5 +65,5 @@ def process(*arguments: str, **where: Any) -> subprocess.Popen:
 def run(*arguments: str, folder: Path, cache: Path, before: str = "") -> subprocess.CompletedProcess:
     """The same, and wait for it."""
     process = begin(*arguments, folder=folder, cache=cache, before=before)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)

@@ -23,7 +23,7 @@ def work(tmp_path_factory, cache):
     command = begin(*COMMAND, folder=folder, cache=cache)
     wait_for(folder / "runs/matrix_game/checkpoints/predictor-000001.json", command)
     command.terminate()
-    _, err = command.communicate(timeout=300)
+    _, err = command.communicate()
     assert command.returncode == 128 + signal.SIGTERM, err
     assert err.endswith("coadapt: stopped, and nothing is lost; go on with: coadapt resume runs/matrix_game\n")
     return folder
@@ -138,7 +138,7 @@ def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, nu
     assert endless.stderr.readline() == "first: compiling\n"
     assert endless.stderr.readline() == "Stopping after this chunk of work; once more to leave at once.\n"
     endless.send_signal(number)
-    endless.communicate(timeout=60)
+    endless.communicate()
     assert endless.returncode == 128 + number
     assert not list(tmp_path.rglob("*.part"))
     assert json.loads((tmp_path / "run/config.json").read_text())["patience"] == 2_000_000_000
@@ -150,14 +150,14 @@ def test_two_processes_on_one_run(toy, tmp_path):
     wait_for(tmp_path / "run/times.jsonl", first)
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
     second = toy(tmp_path / "run", ENDLESS)
-    _, err = second.communicate(timeout=60)
+    _, err = second.communicate()
     assert second.returncode == 2
     assert err.startswith(f"coadapt: {tmp_path}/run is being written by process {first.pid} on ")
     assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == before
     first.kill()
     first.communicate()
     third = toy(tmp_path / "run", "{}")
-    _, err = third.communicate(timeout=60)
+    _, err = third.communicate()
     assert "patience was 2000000000 and is 0" in err
 
 
@@ -166,7 +166,7 @@ def test_two_runs_side_by_side_share_a_shelf(toy, tmp_path):
     run_toy(tmp_path / "alone/run")
     together = [toy(tmp_path / f"together/{name}") for name in ("run", "other")]
     for each in together:
-        _, err = each.communicate(timeout=120)
+        _, err = each.communicate()
         assert each.returncode == 0, err
     # Whoever finds that the other one has finished a stage lets go of its own checkpoints of it.
     without_checkpoints = lambda folder: {n: data for n, data in bits(folder).items() if "checkpoints" not in n}

@@ -31,7 +31,7 @@ class Amounts:
     short_episode: int = 17  # as long as one takes two who have learnt to play: the paper's skilled row
     iterations: int = 5  # of ours in a measurement; of those that are slower, one is enough
     repetitions: int = 5
-    longest: float = 1_200.0  # seconds an answer may take
+    longest: float = 1_200.0  # seconds an answer may take, on a machine that is not busy
     stepping_games: int = 2_000
     stepping_steps: int = 500
     alone_steps: int = 100_000  # of one game that is stepped by itself

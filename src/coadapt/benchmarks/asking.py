@@ -2,7 +2,8 @@
 
 A process is started once and asked again and again, one JSON line a request and one an answer, so that contenders take
 turns without starting Python each time. One that dies, hangs or talks nonsense is a `PeerFailed` with a sentence, and
-costs nobody else anything. `answering` is the other end.
+costs nobody else anything. `answering` is the other end. Seconds that a process may take count as in `patience`, so
+that nobody fails because the machine is busy.
 """
 
 import json
@@ -13,11 +14,13 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from coadapt.benchmarks import answering
+from coadapt.benchmarks.patience import waits
 
 LONGEST_START = 180.0
 """Seconds until a process must have imported what it needs."""
@@ -103,10 +106,7 @@ class Process:
         self._lines.put("")  # the end
 
     def _hear(self, longest: float) -> dict[str, Any]:
-        try:
-            line = self._lines.get(timeout=longest)
-        except queue.Empty:
-            raise PeerFailed(f"{self.name} has not answered within {longest:g} seconds") from None
+        line = self._next_line(longest)
         if not line:
             raise PeerFailed(self._last_words())
         try:
@@ -119,11 +119,20 @@ class Process:
             raise PeerFailed(f"{self.name} failed: {answer['error']}")
         return answer
 
+    def _next_line(self, longest: float) -> str:
+        for seconds in waits(self._process.pid, longest):
+            with suppress(queue.Empty):
+                return self._lines.get(timeout=seconds)
+        raise PeerFailed(f"{self.name} has not answered within {longest:g} seconds")
+
     def _last_words(self) -> str:
         """What a process that has ended said last."""
-        try:
-            status = self._process.wait(LONGEST_END)
-        except subprocess.TimeoutExpired:
+        for seconds in waits(self._process.pid, LONGEST_END):
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+                break
+        status = self._process.returncode
+        if status is None:
             return f"{self.name} is still there, but answers no more"
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
