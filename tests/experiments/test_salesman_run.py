@@ -176,7 +176,7 @@ def test_the_published_agents_are_worth_what_training_found(published, summary, 
 
 def test_a_record_of_other_agents_or_none_at_all_is_refused(run, tmp_path):
     nothing = gather(SMALL, {})
-    with pytest.raises(Foreign, match=r"is of agents trained at .*, but those beside it were at another"):
+    with pytest.raises(Foreign, match=r"was written at commit .*, but the agents beside it at another"):
         with_record(run.results / "agents", nothing, "another")
     record = json.loads((run.results / "agents" / "training.json").read_text())
     (tmp_path / "training.json").write_text(json.dumps(record | {"curves": [7]}))
