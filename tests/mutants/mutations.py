@@ -361,7 +361,7 @@ EVALUATION = [
         "evaluation/adaptation.py",
         "np.nansum(np.abs(self.said - self.was) * self.share)",
         "np.nanmean(np.abs(self.said - self.was))",
-        "evaluation/test_adaptation.py::test_a_calibration_of_each_step",
+        "evaluation/test_adaptation.py::test_a_calibration_counted_by_hand",
     ),
     Mutation(
         "the interquartile mean is the mean",
