@@ -6,6 +6,7 @@ from shutil import copytree
 
 import pytest
 
+from coadapt.benchmarks import running
 from coadapt.benchmarks.asking import PeerFailed
 from coadapt.benchmarks.measuring import Entry, Spread
 from coadapt.benchmarks.quality import PASSED, SKILLED, Growth, Reached, _extrapolated, _ours
@@ -73,7 +74,8 @@ def test_rows_of_other_sizes_are_neither_mixed_nor_lost(folder, tmp_path):
     assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == list(SHORTEST)
 
 
-def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(folder, tmp_path):
+def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "describe", lambda *_: machine("Monday"))
     run(("decision",), TINY, None, tmp_path, Silent())
     other = replace(TINY, decisions=TINY.decisions + 1)
     run(("decision",), other, None, tmp_path, Silent())
