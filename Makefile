@@ -8,13 +8,14 @@ READY := .venv/.ready
 # As a variable, for it then holds for what builds the package, too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: help reproduce reproduce-full test fast lint types pytest clean-tree results results-matrix-game results-salesman weights tuning bench clean
+.PHONY: help reproduce reproduce-full test fast mutants lint types pytest clean-tree results results-matrix-game results-salesman weights tuning bench clean
 
 help:
 	@echo "make reproduce        the matrix game, and the published agents of the salesman: tables and figures (in runs/)"
 	@echo "make reproduce-full   the same, with the agents of the salesman trained from nothing (an afternoon)"
 	@echo "make test             format, lint, types and all tests"
 	@echo "make fast             the quick tests only"
+	@echo "make mutants          mistakes on purpose, and which test notices each; ONLY=word for some of them"
 	@echo "make results          remake the committed results/ from a clean tree"
 	@echo "make weights          train the published agents and partners of the salesman again (an afternoon)"
 	@echo "make tuning           search the training settings again, from a clean tree (about an hour)"
@@ -55,6 +56,9 @@ pytest: $(READY)
 
 fast: $(READY)
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'not slow'
+
+mutants: $(READY)
+	$(BIN)/python -m tests.mutants $(ONLY)
 
 clean-tree:
 	@git rev-parse HEAD > /dev/null && test -z "$$(git status --porcelain)" || \

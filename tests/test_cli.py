@@ -57,6 +57,39 @@ def test_without_runs_the_list_says_how_to_start_one(tmp_path):
     assert answer.stdout == "There are no runs in runs yet. Start one with: coadapt reproduce matrix-game\n"
 
 
+WHEN_JAX_IS_LOADED = """
+import sys
+
+class Gate:
+    def find_spec(self, name, *_):
+        if name == "jax":
+            sys.exit("JAX")
+
+sys.meta_path.insert(0, Gate())
+from coadapt.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sign"),
+    [
+        (("reproduce", "matrix-game"), "The matrix game"),
+        (("reproduce", "salesman"), "The travelling-salesman gridworld"),
+        (("train", "salesman", "--seed", "3"), "Training for the travelling-salesman gridworld, seed 3"),
+        (("tune", "matrix-game"), "The search for the matrix game's settings"),
+        (("evaluate",), "Evaluating salesman/behaviour-conditioned"),
+        (("watch",), "Watching salesman/behaviour-conditioned"),
+        (("bench", "--quick"), "The benchmark"),
+        (("evaluate", "--quiet"), ""),
+    ],
+)
+def test_the_first_sign_of_life_comes_before_jax_is_loaded(tmp_path, arguments, sign):
+    command = [sys.executable, "-c", WHEN_JAX_IS_LOADED, *arguments]
+    answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert answer.stderr == (f"{sign}: loading JAX\nJAX\n" if sign else "JAX\n")
+
+
 def test_version_names_what_numbers_depend_on(tmp_path):
     answer = coadapt("version", folder=tmp_path)
     assert {line.split()[0] for line in answer.stdout.splitlines()} >= {"coadapt", "jax", "numpy"}
@@ -104,7 +137,7 @@ def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments,
         (tmp_path / name).write_text(text)
     (tmp_path / "file").touch()
     before = sorted(tmp_path.rglob("*"))
-    answer = coadapt(*MATRIX_GAME, *arguments, folder=tmp_path)
+    answer = coadapt(*MATRIX_GAME, *arguments, "--quiet", folder=tmp_path)
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"coadapt: {sentence}\n")
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -121,7 +154,7 @@ def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments,
     ],
 )
 def test_a_search_for_nothing_is_a_mistake(tmp_path, arguments, sentence):
-    answer = coadapt("tune", "matrix-game", *arguments, folder=tmp_path)
+    answer = coadapt("tune", "matrix-game", *arguments, "--quiet", folder=tmp_path)
     assert (answer.returncode, answer.stderr) == (2, f"coadapt: {sentence}\n")
     assert list(tmp_path.iterdir()) == []
 

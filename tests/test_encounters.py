@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coadapt.encounters import choose, meet, play
+from coadapt.encounters import choose, meet, play, play_with_each
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import Stationary
@@ -86,6 +86,25 @@ def test_greedy_is_for_the_main_agent_only(key):
     _, moments = play(meet(key, game, players), game, players, 200, greedy=True)
     assert set(moments.actions[MAIN].tolist()) == {0}
     assert set(moments.actions[PARTNER].tolist()) == {0, 1, 2, 3, 4}
+
+
+def test_each_seat_has_luck_of_its_own(key):
+    """Two coins: all four pairs of sides come up, each about as often as any other."""
+    game, players = MatrixGame(jnp.eye(2), max_steps=400), (Stationary(jnp.zeros(2)), Stationary(jnp.zeros(2)))
+    _, moments = play(meet(key, game, players), game, players, 400)
+    counts = np.bincount(2 * np.asarray(moments.actions[MAIN]) + np.asarray(moments.actions[PARTNER]), minlength=4)
+    assert (np.abs(counts - 100) < 4.5 * (400 * 3 / 16) ** 0.5).all()
+
+
+def test_every_game_with_a_partner_is_told_its_own_row():
+    """Two partners of two games each: rows and keys are those of the first partner, then those of the second."""
+    game = MatrixGame(jnp.eye(4), max_steps=1)
+    partners = Stationary(jnp.where(jnp.eye(4)[:2] == 1, 0.0, -jnp.inf))
+    keys = jax.random.split(jax.random.key(0), (2, 2))
+    as_told = lambda row: Stationary(99 * row)
+    main, partner = jax.jit(lambda rows: play_with_each(keys, game, partners, as_told, rows, 1).actions)(jnp.eye(4))
+    assert main[:, 0].tolist() == [0, 1, 2, 3]
+    assert partner[:, 0].tolist() == [0, 0, 1, 1]
 
 
 def test_the_same_key_brings_the_same_partner_whoever_plays(key):

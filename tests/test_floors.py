@@ -9,8 +9,10 @@ SOURCE = Path(__file__).parent.parent / "src" / "coadapt"
 
 FLOORS = {
     "arrays": 0,
+    "compiler": 0,
     "configs": 0,
     "interruption": 0,
+    "printable": -1,
     "progress": 0,
     "storage": 0,
     "tracking": 0,
@@ -31,9 +33,11 @@ FLOORS = {
 
 MAY_IMPORT = {
     "arrays": set(),
+    "compiler": set(),
     "configs": set(),
     "interruption": set(),
-    "progress": set(),
+    "printable": set(),
+    "progress": {"printable"},
     "storage": set(),
     "tracking": set(),
     "games": {"arrays", "configs"},
@@ -44,7 +48,7 @@ MAY_IMPORT = {
     "partners": {"arrays", "games", "players"},
     "agents": {"arrays", "games", "players", "networks", "oracles"},
     "learning": {"arrays", "configs", "games", "encounters", "players", "partners", "networks"},
-    "evaluation": {"arrays", "games", "encounters", "players", "partners", "oracles"},
+    "evaluation": {"arrays", "printable", "games", "encounters", "players", "partners", "oracles"},
 }
 """What the lower floors are held to beyond their height. The upper ones may use all that is below them."""
 

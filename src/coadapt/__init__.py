@@ -3,29 +3,36 @@
 A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that inference.
 """
 
-from coadapt.agents.bayes import BestAction, bayes_optimal
-from coadapt.agents.behaviour_conditioned import (
-    BehaviourConditioned,
-    ConditionedCritic,
-    ConditionedPolicy,
-    OnTheLikeliest,
-)
-from coadapt.agents.beliefs import DirichletPosterior, Fixed, LearnedBelief, Recorded
-from coadapt.agents.rl2 import RL2, RL2Critic
-from coadapt.catalogue import load, published
-from coadapt.encounters import Meeting, Moment, meet, play
-from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
-from coadapt.evaluation.returns import mean_returns
-from coadapt.games.game import MAIN, PARTNER, Game, Outcome
-from coadapt.games.matrix import MatrixGame
-from coadapt.games.salesman import Salesman
-from coadapt.learning import ppo, supervised
-from coadapt.learning.ppo import PPOConfig
-from coadapt.learning.supervised import SupervisedConfig
-from coadapt.partners.dirichlet import DirichletPartners, Stationary
-from coadapt.partners.mixed import Cast, OneOf, roster_of
-from coadapt.partners.population import Partners, Population, Roster
-from coadapt.players import Belief, Critic, Decision, Player, Policy
+from typing import TYPE_CHECKING, Any
+
+from coadapt.compiler import avoid_faults
+
+avoid_faults()  # before JAX starts
+
+if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded when it is first used, see below
+    from coadapt.agents.bayes import BestAction, bayes_optimal
+    from coadapt.agents.behaviour_conditioned import (
+        BehaviourConditioned,
+        ConditionedCritic,
+        ConditionedPolicy,
+        OnTheLikeliest,
+    )
+    from coadapt.agents.beliefs import DirichletPosterior, Fixed, LearnedBelief, Recorded
+    from coadapt.agents.rl2 import RL2, RL2Critic
+    from coadapt.catalogue import load, published
+    from coadapt.encounters import Meeting, Moment, meet, play
+    from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
+    from coadapt.evaluation.returns import mean_returns
+    from coadapt.games.game import MAIN, PARTNER, Game, Outcome
+    from coadapt.games.matrix import MatrixGame
+    from coadapt.games.salesman import Salesman
+    from coadapt.learning import ppo, supervised
+    from coadapt.learning.ppo import PPOConfig
+    from coadapt.learning.supervised import SupervisedConfig
+    from coadapt.partners.dirichlet import DirichletPartners, Stationary
+    from coadapt.partners.mixed import Cast, OneOf, roster_of
+    from coadapt.partners.population import Partners, Population, Roster
+    from coadapt.players import Belief, Critic, Decision, Player, Policy
 
 __version__ = "0.1.0"
 
@@ -76,3 +83,47 @@ __all__ = [
     "step_scores",
     "supervised",
 ]
+
+_HOMES = {
+    "coadapt.agents.bayes": ("BestAction", "bayes_optimal"),
+    "coadapt.agents.behaviour_conditioned": (
+        "BehaviourConditioned",
+        "ConditionedCritic",
+        "ConditionedPolicy",
+        "OnTheLikeliest",
+    ),
+    "coadapt.agents.beliefs": ("DirichletPosterior", "Fixed", "LearnedBelief", "Recorded"),
+    "coadapt.agents.rl2": ("RL2", "RL2Critic"),
+    "coadapt.catalogue": ("load", "published"),
+    "coadapt.encounters": ("Meeting", "Moment", "meet", "play"),
+    "coadapt.evaluation.episodes": ("play_episodes", "play_told_episodes", "step_scores"),
+    "coadapt.evaluation.returns": ("mean_returns",),
+    "coadapt.games.game": ("MAIN", "PARTNER", "Game", "Outcome"),
+    "coadapt.games.matrix": ("MatrixGame",),
+    "coadapt.games.salesman": ("Salesman",),
+    "coadapt.learning": ("ppo", "supervised"),
+    "coadapt.learning.ppo": ("PPOConfig",),
+    "coadapt.learning.supervised": ("SupervisedConfig",),
+    "coadapt.partners.dirichlet": ("DirichletPartners", "Stationary"),
+    "coadapt.partners.mixed": ("Cast", "OneOf", "roster_of"),
+    "coadapt.partners.population": ("Partners", "Population", "Roster"),
+    "coadapt.players": ("Belief", "Critic", "Decision", "Player", "Policy"),
+}
+"""Which module each of these names comes from."""
+
+
+def __getattr__(name: str) -> Any:
+    """A name when it is first used, so that nobody waits for JAX who does not need it."""
+    from coadapt.storage.compiled import remember_compiled_programs
+
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(__import__(home, fromlist=[name]), name)  # as `from home import name` does, submodules included
+    remember_compiled_programs()
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

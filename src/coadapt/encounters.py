@@ -45,6 +45,16 @@ class Moment(NamedTuple):
         return self.terminated | self.truncated
 
 
+class NeverEnds(ValueError):
+    """An episode goes on beyond what its game says is the most."""
+
+    def __init__(self, game: Game):
+        super().__init__(
+            f"an episode of {type(game).__name__} went on after its {game.max_steps} steps (max_steps); by then"
+            " its step must say terminated or truncated"
+        )
+
+
 def meet(key: Key, game: Game, players: Players) -> Meeting:
     """A new episode, before its first step."""
     key, for_beginning = jax.random.split(key)

@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -69,11 +69,23 @@ def _listen(reading: socket.socket, interruption: Interruption, say: Callable[[s
         if interruption.signal is not None:
             _leave(number)
         interruption.signal = number
-        say("Stopping after this chunk of work; once more to leave at once.")
+        _beside(lambda: say("Stopping after this chunk of work; once more to leave at once."))
 
 
 def _leave(number: int) -> None:
     """Files are whole at every moment, so there is nothing to tidy up but the terminal's cursor."""
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), b"\x1b[?25h\n")
+    _beside(_show_cursor).join(timeout=1)
     os._exit(128 + number)
+
+
+def _show_cursor() -> None:
+    with suppress(OSError, ValueError, AttributeError):  # of a terminal that is closed, or was never there
+        if sys.stderr.isatty():
+            os.write(sys.stderr.fileno(), b"\x1b[?25h\n")
+
+
+def _beside(action: Callable[[], None]) -> threading.Thread:
+    """Do it in a thread of its own: who listens for signals must not wait until somebody reads what is told."""
+    thread = threading.Thread(target=action, daemon=True)
+    thread.start()
+    return thread

@@ -1,10 +1,14 @@
 """Telling a person how far something is: a bar with the time left on a terminal, plain lines elsewhere, or silence."""
 
+import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TextIO, cast, runtime_checkable
+
+from coadapt.printable import printable
 
 
 @runtime_checkable
@@ -18,8 +22,17 @@ class Advance(Protocol):
 class Progress(Protocol):
     """Whoever is told."""
 
-    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> AbstractContextManager[Advance]:
-        """A piece of work of `total` parts, of which some may be done; each part is so many environment steps."""
+    def stage(
+        self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting"
+    ) -> AbstractContextManager[Advance]:
+        """A piece of work of `total` parts, of which some may be done; each part is so many environment steps.
+
+        Until the first part is done it is said what keeps one waiting, such as compiling.
+        """
+        ...
+
+    def busy(self, what: str) -> AbstractContextManager[None]:
+        """Something that may take a while and has no parts."""
         ...
 
     def say(self, text: str) -> None:
@@ -31,26 +44,63 @@ class Silent:
     """Tells nobody."""
 
     @contextmanager
-    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> Iterator[Advance]:
-        del name, total, done, steps
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting") -> Iterator[Advance]:
+        del name, total, done, steps, first
         yield lambda parts=1, **numbers: None
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[None]:
+        del what
+        yield
 
     def say(self, text: str) -> None:
         del text
 
 
 class Lines:
-    """A line now and then, for logs."""
+    """A line now and then, for logs. While something is under way, there is no long silence."""
 
-    def __init__(self, seconds_between: float = 15.0, write: Callable[[str], None] | None = None):
-        self.seconds_between = seconds_between
-        self.write = write or _to_stderr
+    def __init__(
+        self,
+        seconds_between: float = 8.0,
+        write: Callable[[str], None] | None = None,
+        longest_silence: float = 10.0,
+    ):
+        self.seconds_between, self.longest_silence = seconds_between, longest_silence
+        self.write = write or to_stderr
+        self.said = time.monotonic()
 
     def say(self, text: str) -> None:
+        self.said = time.monotonic()
         self.write(text)
 
     @contextmanager
-    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> Iterator[Advance]:
+    def busy(self, what: str) -> Iterator[None]:
+        with self._heard_of(lambda: what):
+            yield
+
+    @contextmanager
+    def _heard_of(self, doing: Callable[[], str]) -> Iterator[None]:
+        """Within it a thread says what is being done, and for how long, whenever nothing else was said for long."""
+        over, began = threading.Event(), time.monotonic()
+
+        def beat() -> None:
+            while not over.wait(max(0.0, self.said + self.longest_silence - time.monotonic())):
+                if (now := time.monotonic()) - self.said >= self.longest_silence:
+                    self.say(f"{doing()}, {now - began:.0f} s so far")
+
+        self.said = began
+        thread = threading.Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    @contextmanager
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting") -> Iterator[Advance]:
+        self.say(f"{name}: {first}")
         began = last = time.monotonic()
         start = done
 
@@ -64,7 +114,8 @@ class Lines:
                 speed = f", {_rate(pace * steps)}" if steps else ""
                 self.say(f"{name}: {done}/{total}{speed}, {(total - done) / pace:.0f} s left{_listed(numbers)}")
 
-        yield advance
+        with self._heard_of(lambda: f"{name}: {first if done == start else f'{done}/{total}'}"):
+            yield advance
 
 
 class Bars:
@@ -73,13 +124,18 @@ class Bars:
     def __init__(self):
         from rich.console import Console
 
-        self.console = Console(stderr=True)
+        self.console = Console(file=cast(TextIO, Listener(sys.stderr)))
 
     def say(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(printable(text), markup=False, highlight=False)
 
     @contextmanager
-    def stage(self, name: str, total: int, done: int = 0, steps: int = 0) -> Iterator[Advance]:
+    def busy(self, what: str) -> Iterator[None]:
+        with self.console.status(what):
+            yield
+
+    @contextmanager
+    def stage(self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting") -> Iterator[Advance]:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
@@ -95,7 +151,7 @@ class Bars:
         )
         began = time.monotonic()
         with RichProgress(*columns, console=self.console) as bars:
-            task = bars.add_task(name, total=total, completed=done, numbers="", speed="")
+            task = bars.add_task(name, total=total, completed=done, numbers=first, speed="")
             start = done
 
             def advance(parts: int = 1, **numbers: float) -> None:
@@ -108,10 +164,64 @@ class Bars:
             yield advance
 
 
-def _to_stderr(text: str) -> None:
-    """To whoever is still listening: that nobody is left is no reason to stop working."""
-    with suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+class Listener:
+    """A stream that somebody may have stopped listening to, such as a terminal that was closed.
+
+    That nobody is left is no reason to stop working.
+    """
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with self._perhaps():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._perhaps():
+            self._stream.flush()
+
+    @contextmanager
+    def _perhaps(self) -> Iterator[None]:
+        try:
+            yield
+        except BlockingIOError:
+            pass  # whoever listens is slow
+        except (OSError, ValueError):  # ValueError: it was closed on our side
+            with suppress(OSError, ValueError, AttributeError):
+                let_nobody_listen(self._stream.fileno())  # or what is left unsaid would be an error when Python ends
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def to_stderr(text: str) -> None:
+    """To whoever is still listening."""
+    if sys.stderr is not None:  # it is None where it was closed before we came
+        print(printable(text), file=Listener(sys.stderr), flush=True)
+
+
+def keep_streams_open() -> None:
+    """Let nobody listen where input, output or errors were closed before we came.
+
+    Otherwise the next file to be opened would take the place of the stream, and whatever a library has to tell would
+    be written into that file.
+    """
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            let_nobody_listen(descriptor)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", closefd=False))
+
+
+def let_nobody_listen(descriptor: int) -> None:
+    """Whatever is still written there goes nowhere, and is no error when Python ends."""
+    nobody = os.open(os.devnull, os.O_RDWR)
+    if nobody != descriptor:
+        os.dup2(nobody, descriptor)
+        os.close(nobody)
 
 
 def _rate(steps_a_second: float) -> str:
@@ -124,8 +234,8 @@ def _listed(numbers: dict[str, float]) -> str:
 
 def for_terminal(quiet: bool = False) -> Progress:
     """What suits where the output goes."""
-    from rich.console import Console
-
     if quiet:
         return Silent()
+    from rich.console import Console
+
     return Bars() if Console(stderr=True).is_terminal else Lines()

@@ -1,5 +1,7 @@
 """The exact posterior, on numbers counted by hand."""
 
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +14,7 @@ from coadapt.games.salesman import Salesman, SalesmanObservation
 from coadapt.games.salesman_layouts import StartsAt, layout_of, table_shape
 from coadapt.oracles.salesman import best_response
 from coadapt.partners.dirichlet import Stationary
+from coadapt.players import Decision
 
 GAME = Salesman(size=3, subgoals=1, max_steps=8)
 UP, DOWN, LEFT, RIGHT = range(4)
@@ -56,6 +59,37 @@ def test_partners_that_share_a_label_add_up():
     labels = jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     _, once = beliefs(PartnerPosterior(GAME, POSTERIOR.players, labels, POSTERIOR.prior), [1, 1], [0, 1])
     np.testing.assert_allclose(once, np.array([0.2, 0.0875]) / 0.2875, atol=1e-6)
+
+
+class Steers(NamedTuple):
+    """It goes up or down: towards the other agent or, with a strength below nothing, away from it."""
+
+    strength: Any
+
+    def start(self, key):
+        return ()
+
+    def decide(self, observation, memory):
+        down = self.strength * (observation.other[0] - observation.own[0]).astype(jnp.float32)
+        return Decision(jnp.array([-1.0, 1.0, 0.0, 0.0]) * down - jnp.array([0.0, 0.0, 99.0, 99.0]), memory, {})
+
+
+def test_each_of_them_is_asked_what_it_would_do_in_its_own_place():
+    """A row below the other agent, who seeks it goes up e^2 times as often as down, and who flees it the reverse."""
+    both = PartnerPosterior(GAME, Steers(jnp.array([1.0, -1.0])), jnp.eye(2), jnp.array([0.5, 0.5]))
+    _, once = beliefs(both, [1, 1], [0, 1])
+    np.testing.assert_allclose(once[0] / once[1], np.exp(2), rtol=1e-5)
+
+
+def test_a_table_is_followed_step_by_step(key):
+    """What to do is to go up, down, left and right in turn, wherever one is."""
+    actions = jnp.broadcast_to(jnp.arange(4, dtype=jnp.uint8).reshape(4, *(1,) * 5), (4, *table_shape(GAME)))
+    player, memory, done = FollowsTable(actions), FollowsTable(actions).start(key), []
+    for _ in range(4):
+        decision = player.decide(seen([1, 1]), memory)
+        memory = decision.memory
+        done.append(int(jnp.argmax(decision.logits)))
+    assert done == [UP, DOWN, LEFT, RIGHT]
 
 
 def test_it_is_calibrated(key):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from coadapt.benchmarks.amounts import QUICK, SHORT
+from coadapt.benchmarks.amounts import QUICK
 from coadapt.experiments.salesman.world import Sizes, World
 from tests.experiments.small_salesman import SMALL
 
@@ -24,7 +24,7 @@ TINY = replace(
     multiplying=0.02,
     # The published partners know no other game, so only the networks can be small.
     quality=replace(
-        SHORT,
+        QUICK.quality,
         world=World(sizes=_SIZES),
         clones=_TRAINING,
         policy=_TRAINING,

@@ -13,6 +13,7 @@ from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame, partner_action
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.exchanged import Exchanged
+from coadapt.players import Decision
 
 CERTAINLY = 100.0
 GAME = MatrixGame(jnp.eye(2), max_steps=6)
@@ -33,6 +34,21 @@ def test_after_the_exchange_another_one_plays(key):
 def test_in_the_next_episode_the_first_is_back(key):
     moments = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 4), key, steps=12)
     assert moments.actions[PARTNER].tolist() == [0, 0, 0, 0, 1, 1] * 2
+
+
+class Counts:
+    """It takes the first action in the first step that it sees, and the second ever after."""
+
+    def start(self, key):
+        return jnp.int32(0)
+
+    def decide(self, observation, memory):
+        return Decision(CERTAINLY * jax.nn.one_hot(jnp.minimum(memory, 1), 2), memory + 1, {})
+
+
+def test_who_takes_over_has_seen_nothing_before(key):
+    moments = episode(ALWAYS[0], Exchanged(ALWAYS[1], Counts(), 2), key)
+    assert moments.actions[PARTNER].tolist() == [1, 1, 0, 1, 1, 1]
 
 
 def test_an_exchange_for_the_same_one_changes_nothing(key):

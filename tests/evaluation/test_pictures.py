@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from coadapt.arrays import Array, Key
-from coadapt.encounters import meet, play
+from coadapt.encounters import NeverEnds, meet, play
 from coadapt.evaluation.pictures import (
     BAR,
     COLLECTED_COLOUR,
@@ -108,6 +108,24 @@ def frames_of(gif: bytes) -> list[Image.Image]:
         image.seek(number)
         frames.append(image.copy())
     return frames
+
+
+class Endless(Salesman):
+    """It never says that it is over."""
+
+    def step(self, state, actions):
+        after, outcome = super().step(state, actions)
+        return after, outcome._replace(terminated=jnp.bool_(False), truncated=jnp.bool_(False))
+
+
+jax.tree_util.register_dataclass(
+    Endless, data_fields=["step_reward", "goal_reward"], meta_fields=["size", "subgoals", "max_steps"]
+)
+
+
+def test_a_game_that_never_ends_is_named_and_not_recorded_for_ever(key):
+    with pytest.raises(NeverEnds, match="an episode of Endless went on after its 30 steps"):
+        record_episode(key, Endless(size=4, subgoals=2, max_steps=30), (Upward(), Upward()))
 
 
 def test_a_recorded_episode_ends_where_the_game_does(finished):

@@ -1,5 +1,7 @@
 """Regret is what it says: nothing for the best response, and never less than nothing."""
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,10 +10,11 @@ import pytest
 from coadapt.agents.best_response import FollowsTable
 from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
 from coadapt.games.salesman import MOVES, Salesman
-from coadapt.games.salesman_layouts import layout_of
+from coadapt.games.salesman_layouts import Layout, layout_of
 from coadapt.oracles.salesman import at_random, best_response
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.dirichlet import Stationary
+from coadapt.players import Decision
 
 GAME = Salesman(size=4, subgoals=2, max_steps=12)
 PARTNER = Stationary(jnp.zeros(len(MOVES)))
@@ -44,11 +47,36 @@ def test_a_player_becomes_the_table_of_what_it_does():
     np.testing.assert_allclose(table[:, 1, 2, 3, 0, 2], shares, atol=1e-6)
 
 
+class Steady(NamedTuple):
+    """It goes right in the upper half of the grid, and down in the lower."""
+
+    def start(self, key):
+        return ()
+
+    def decide(self, observation, memory):
+        return Decision(99 * jax.nn.one_hot(jnp.where(observation.own[0] < 2, 3, 1), len(MOVES)), memory, {})
+
+
+def test_a_partners_table_is_by_where_the_partner_is():
+    """The first two axes are the main agent's cell."""
+    table = behaviour_of(Steady(), GAME, layout_of(GAME.reset(jax.random.key(0))))
+    main_above, partner_above = (slice(None), 0, 2, 3, 1, 0), (slice(None), 3, 1, 0, 2, 0)
+    np.testing.assert_allclose(table[main_above], [0, 1, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(table[partner_above], [0, 0, 0, 1], atol=1e-6)
+
+
 def test_a_player_that_remembers_has_no_table():
     layout = layout_of(GAME.reset(jax.random.key(0)))
     counts_steps = FollowsTable(best_response(GAME, layout, at_random(GAME)).actions)
     with pytest.raises(ValueError, match="remembers"):
         behaviour_of(counts_steps, GAME, layout)
+
+
+def test_all_starts_of_a_grid_of_four_cells():
+    """Two cells are taken, so there are two starts: one agent on each of the others. The number of a place tells it."""
+    game, layout = Salesman(size=2, subgoals=1), Layout(jnp.array([[0, 0]]), jnp.array([1, 1]))
+    table = jnp.arange(32.0).reshape(2, 2, 2, 2, 2)
+    assert over_all_starts(game, layout, table) == (table[0, 1, 1, 0, 0] + table[1, 0, 0, 1, 0]) / 2
 
 
 def test_the_mean_over_all_starts_is_that_of_many_that_are_drawn(key):

@@ -3,9 +3,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.encounters import meet, play
+from coadapt.encounters import NeverEnds, meet, play
 from coadapt.evaluation.episodes import episode_scores
-from coadapt.evaluation.returns import Means, mean_returns, play_in_a_row, play_with_all, pooled, side_by_side
+from coadapt.evaluation.returns import (
+    Means,
+    Sums,
+    _means,
+    mean_returns,
+    play_in_a_row,
+    play_with_all,
+    pooled,
+    side_by_side,
+)
 from coadapt.games.matrix import MatrixGame
 from coadapt.games.salesman import Salesman
 from coadapt.partners.dirichlet import Stationary
@@ -87,9 +96,35 @@ def test_the_standard_error_is_that_of_independent_episodes(key):
     assert means.total_error[1] == pytest.approx(2 * (0.75 / 1003) ** 0.5, rel=0.2)
 
 
+def test_means_counted_by_hand():
+    """Two games of two episodes each, which return 1 and 3: 0.5 and 1.5 an episode, so 1 give or take 0.5."""
+    means = _means(Sums(jnp.array([4.0, 8.0]), jnp.array([1.0, 3.0]), jnp.array([2.0, 1.0])), jnp.array([2, 2]))
+    assert [float(number) for number in means] == [3, 1, 0.5, 0.75]
+
+
 def test_one_episode_has_no_standard_error(key):
     means, _ = play_with_all(key, GAME, PARTNERS, lambda row: Stationary(jnp.zeros(2)), jnp.zeros((2, 0)), 1)
     assert np.isnan(means.total_error).all()
+
+
+class Endless(MatrixGame):
+    """It never says that it is over."""
+
+    def step(self, state, actions):
+        after, outcome = super().step(state, actions)
+        return after, outcome._replace(terminated=jnp.bool_(False))
+
+
+jax.tree_util.register_dataclass(Endless, data_fields=["payoff"], meta_fields=["max_steps"])
+
+
+def test_a_game_that_never_ends_is_named_and_not_played_for_ever(key):
+    game = Endless(GAME.payoff, max_steps=3)
+    at_random = lambda label: Stationary(jnp.zeros(2))
+    with pytest.raises(NeverEnds, match=r"an episode of Endless went on after its 3 steps \(max_steps\)"):
+        mean_returns(key, game, PARTNERS, at_random, episodes=4)
+    inside_a_program = jax.jit(lambda key: mean_returns(key, game, PARTNERS, at_random, episodes=4))(key)
+    assert np.isnan(inside_a_program).all()
 
 
 def test_parts_make_a_whole():

@@ -112,6 +112,7 @@ def test_no_label_reaches_an_agent_in_execution(monkeypatch):
     for method in ("behaviour_conditioned", "rl2", "bayes", "prior_mean", "shuffled_prediction"):
         assert (truly[method].reward == falsely[method].reward).all()
     assert (truly["true_distribution"].reward != falsely["true_distribution"].reward).any()
+    assert (truly["shuffled_prediction"].reward != truly["behaviour_conditioned"].reward).any()  # they are another's
 
 
 def test_parameters_are_the_papers_counted_by_hand(summary):

@@ -12,7 +12,7 @@ from coadapt import catalogue
 from coadapt.encounters import meet, play
 from coadapt.experiments.planning import plan
 from coadapt.experiments.running import carry_out
-from coadapt.experiments.salesman import EXPERIMENT, shipped
+from coadapt.experiments.salesman import EXPERIMENT, pretrained, shipped
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
 from coadapt.experiments.salesman.record import with_record
@@ -144,10 +144,10 @@ def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(experiment, run
 @pytest.fixture
 def published(run, monkeypatch):
     """As if the agents of the miniature came with the package."""
-    monkeypatch.setattr(shipped, "FOLDER", run.results / "agents")
-    shipped._read.cache_clear()
+    monkeypatch.setattr(pretrained, "FOLDER", run.results / "agents")
+    pretrained.read_published.cache_clear()
     yield shipped.ShippedConfig(episodes=60, batch=20, measures=SMALL.measures)
-    shipped._read.cache_clear()
+    pretrained.read_published.cache_clear()
 
 
 def test_the_published_agents_are_worth_what_training_found(published, summary, tmp_path):

@@ -50,8 +50,9 @@ def test_goals_pay_once_whoever_comes():
     assert float(outcome.reward) == pytest.approx(-0.01)
 
 
-def test_the_goal_counts_only_when_all_subgoals_are_taken():
-    state, outcome = move(layout([[2, 1], [0, 0]], [[3, 3], [3, 2]], [2, 2]), RIGHT, UP)
+@pytest.mark.parametrize("collected", [(False, False), (True, False)])
+def test_the_goal_counts_only_when_all_subgoals_are_taken(collected):
+    state, outcome = move(layout([[2, 1], [0, 0]], [[3, 3], [3, 2]], [2, 2], collected), RIGHT, UP)
     assert state.agents[MAIN].tolist() == [2, 2]
     assert not outcome.terminated
     assert float(outcome.reward) == pytest.approx(-0.01)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.learning.optimiser import begin, descend
+from coadapt.learning.optimiser import begin, descend, remaining, risen
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 
@@ -64,6 +64,27 @@ def test_it_finds_the_least_squares_solution(optimiser):
 
     found, _ = jax.lax.scan(step, begin(jnp.zeros((4, 3)), optimiser), jnp.linspace(0.1, 0, 500))
     np.testing.assert_allclose(found.network, truth, atol=1e-3)
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "muon"])
+def test_a_gradient_counts_for_no_more_than_the_bound_of_its_length(optimiser):
+    """Of (3, 4) and of (300, 400) the same is left, which is as long as the bound."""
+
+    def after_two(second):
+        descent = begin(jnp.zeros(2), optimiser)
+        for gradient in (jnp.array([0.3, 0.4]), second):
+            descent = descend(descent, gradient, optimiser, RATE, 0.5)
+        return descent.network
+
+    bounded = after_two(jnp.array([0.3, 0.4]))
+    np.testing.assert_allclose(after_two(jnp.array([300.0, 400.0])), bounded, rtol=1e-5)
+    assert np.abs(after_two(jnp.array([0.03, 0.04])) - bounded).max() > 1e-3  # what is shorter is left as it is
+
+
+def test_what_falls_and_what_rises():
+    share = lambda of, *iterations: [float(of(jnp.int32(n), 4)) for n in iterations]
+    assert share(remaining, 0, 1, 3, 4, 9) == [1, 0.75, 0.25, 0, 0]
+    assert share(risen, 0, 1, 3, 4, 9) == [0.25, 0.5, 1, 1, 1]
 
 
 @pytest.mark.parametrize("config", [PPOConfig, SupervisedConfig])

@@ -3,11 +3,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.agents.beliefs import LearnedBelief
+from coadapt.agents.beliefs import Fixed, LearnedBelief, Recorded
 from coadapt.games.game import Outcome
 from coadapt.games.matrix import MatrixGame, partner_watch
 from coadapt.learning import supervised
-from coadapt.learning.supervised import SupervisedConfig, as_of_one_episode
+from coadapt.learning.supervised import SupervisedConfig, Watched, as_of_one_episode, mean_loss
 from coadapt.oracles.matrix import bayes_squared_error
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.partners.mixed import roster_of
@@ -28,6 +28,13 @@ def train(iterations):
 
 def test_the_squared_error_of_opposite_certainties_is_two():
     assert supervised.squared_error(jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0])) == 2
+
+
+def test_the_likelihood_of_what_was_hardly_believed():
+    """A quarter for the truth: log 4. Nothing at all stays finite."""
+    loss = supervised.negative_log_likelihood
+    assert float(loss(jnp.array([0.25, 0.75]), jnp.array([1.0, 0.0]))) == pytest.approx(np.log(4))
+    assert np.isfinite(loss(jnp.array([0.0, 1.0]), jnp.array([1.0, 0.0])))
 
 
 def test_a_belief_learns_the_rule_of_succession():
@@ -72,6 +79,50 @@ def test_an_episode_shares_only_what_a_later_one_had_time_for():
     assert weights(0, 0, 1, 0) == [1 / 2, 1, 1, 1 / 2]
     # Of three first steps each weighs a third; two of the episodes have had the time for a second one.
     assert weights(0, 1, 0, 1, 0) == pytest.approx([1 / 3, 1 / 2, 1 / 3, 1 / 2, 1 / 3])
+
+
+BELIEFS = Recorded(jnp.array([[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.0, 1.0]]))
+"""What it says at each step of an episode, whomever it watches."""
+
+
+def watched(*ended, label):
+    nothing = jnp.zeros((1, len(ended)))
+    return Watched(nothing, jnp.array([ended], bool), jnp.eye(2)[None, label])
+
+
+@pytest.mark.parametrize("ended", [(0, 0, 1), (0, 0, 1, 0)], ids=["an episode", "and a step of the next"])
+def test_the_loss_of_a_game_is_that_of_one_episode(ended):
+    """Squared distances to (0, 1): 2 * 0.5^2, 2 * 0.4^2 and 2 * 0.1^2; (0.5, 0.5) is taken for the first label."""
+    value, (told, accuracy) = mean_loss(BELIEFS, watched(*ended, label=1), supervised.squared_error)
+    assert float(value) == float(told) == pytest.approx((0.5 + 0.32 + 0.02) / 3)
+    assert float(accuracy) == pytest.approx(2 / 3)
+
+
+def test_minibatches_have_their_share_of_every_partner():
+    """Three partners of two games each: a minibatch has one game with each."""
+    games = Watched(jnp.arange(6)[:, None], jnp.zeros((6, 1), bool), jnp.repeat(jnp.eye(3), 2, axis=0))
+    dealt = supervised._dealt(games, 2)
+    assert dealt.observations[..., 0].tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert dealt.labels.tolist() == [jnp.eye(3).tolist()] * 2
+
+
+def test_what_is_watched_is_labelled_by_who_it_was(monkeypatch):
+    """One always takes the first action, the other the second: so the label is what the partner is seen to do."""
+
+    def compare(belief, batch, loss):
+        did = batch.observations.other_action[:, 1:]
+        as_labelled = jnp.all(did == batch.labels[:, None], axis=(1, 2))
+        return belief.label.sum(), (jnp.mean(batch.labels[:, 0]), jnp.mean(as_labelled.astype(jnp.float32)))
+
+    monkeypatch.setattr(supervised, "mean_loss", compare)
+    config = SupervisedConfig(iterations=1, games=4, steps=3)
+    state = supervised.start(jax.random.key(2), Fixed(jnp.zeros(2)), config)
+    always = [Stationary(99 * row) for row in jnp.eye(2)]
+    population = roster_of({"first": always[:1], "second": always[1:]})
+    anyone = lambda belief: Stationary(jnp.zeros(2))
+    learn = jax.jit(lambda s: supervised.iterate(s, GAME, population, anyone, supervised.squared_error, config))
+    _, (of_first, as_labelled, _) = learn(state)
+    assert (of_first, as_labelled) == (0.5, 1)
 
 
 class Visit:

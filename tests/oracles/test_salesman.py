@@ -116,6 +116,30 @@ def test_a_layout_solved_by_hand():
     assert best_response(game, layout, down).actions[:3][(slice(None), *here)][0] == 2  # left, onto the subgoal
 
 
+def test_what_is_best_depends_on_the_time():
+    """To the subgoal it takes two steps, and three more to the goal. So with six or five left one goes, and with two.
+
+    In the last step all is as bad. With four or three there is time to spare, and waiting is as good.
+    """
+    game = Salesman(size=4, subgoals=1, max_steps=6)
+    away = jnp.zeros((len(MOVES), *table_shape(game))).at[1].set(1)
+    actions = best_response(game, Layout(jnp.array([[0, 0]]), jnp.array([0, 3])), away).actions
+    here = place(jnp.array([0, 2]), jnp.array([3, 3]), jnp.array([False]))
+    assert [int(actions[(6 - left, *here)]) for left in (6, 5, 2, 1)] == [2, 2, 2, 0]
+
+
+def test_plans_counted_by_hand():
+    """One row: an agent at 0, a subgoal at 2, the goal at 4, a subgoal at 5 and the other agent at 7.
+
+    Together: two steps to the left one; two to the right one and one on to the goal. Alone: five to the last subgoal
+    and one back; from the other end five to the last and two back.
+    """
+    row = lambda *columns: np.array([[[0, column] for column in columns]])
+    plans = best_plans(row(0, 7), row(2, 5), row(4)[:, 0])
+    assert plans.joint.tolist() == [3]
+    assert plans.alone.tolist() == [[6, 7]]
+
+
 def test_no_memoryless_player_beats_the_best_response_and_no_pair_the_joint_optimum():
     for seed, layout in enumerate(layouts(SMALL, 4)):
         partner = some_behaviour(SMALL, seed)

@@ -179,6 +179,7 @@ def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, nu
     time.sleep(0.5)
     endless.send_signal(number)
     assert endless.stderr is not None
+    assert endless.stderr.readline() == "first: compiling\n"
     assert endless.stderr.readline() == "Stopping after this chunk of work; once more to leave at once.\n"
     endless.send_signal(number)
     endless.communicate()

@@ -1,5 +1,6 @@
 """A run that is stopped goes on with the same bits; what is finished is shared; what has changed is refused."""
 
+import fcntl
 import json
 import shutil
 from dataclasses import replace
@@ -17,6 +18,7 @@ from coadapt.interruption import Interrupted
 from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.storage import runs, trees
 from coadapt.storage.files import Damaged, Foreign
+from coadapt.storage.lock import TakenOver
 from tests.runs import toy
 from tests.runs.toy import TOY, ToyConfig, bits, run_toy
 
@@ -316,6 +318,17 @@ def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
     assert len(metrics(tmp_path / "run-2")) == CHUNKS
 
 
+def test_a_compiler_that_is_set_otherwise_is_named(tmp_path, stop_after, monkeypatch):
+    """Its numbers may be other ones, so its outcomes have names of their own."""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false --xla_dump_hlo_as_text=false")
+    stop_after(2, tmp_path / "run")
+    monkeypatch.setenv("XLA_FLAGS", "")
+    with pytest.raises(
+        Foreign, match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fork"
+    ):
+        run_toy(tmp_path / "run")
+
+
 def test_a_loss_that_is_no_number_stops_the_run_at_its_last_good_checkpoint(tmp_path, stop_after, monkeypatch):
     stop_after(2, tmp_path / "run")
     monkeypatch.undo()
@@ -329,6 +342,45 @@ def test_a_loss_that_is_no_number_stops_the_run_at_its_last_good_checkpoint(tmp_
     assert (seen.state, seen.note) == ("failed", str(stop.value))
     assert [path.name for path in (tmp_path / "run-2/checkpoints").glob("*.json")] == ["first-000002.json"]
     assert metrics(tmp_path / "run-2")[-1]["loss"] == [None] * 3  # as far as it came, to look at
+
+
+def test_two_writers_where_no_lock_holds(whole, tmp_path, monkeypatch):
+    """In the middle of the second stage another machine comes, works on the same run and finishes it."""
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    record, folder, said = Worker._record, tmp_path / "run", []
+
+    def overtaken(self, stage, *chunk):
+        record(self, stage, *chunk)
+        if stage.name == "second" and self.done == 2:
+            monkeypatch.setattr(Worker, "_record", record)
+            with monkeypatch.context() as elsewhere:
+                elsewhere.setattr("socket.gethostname", lambda: "elsewhere")
+                said.extend(run_toy(folder))
+
+    monkeypatch.setattr(Worker, "_record", overtaken)
+    with pytest.raises(TakenOver, match=r"run was taken over by another process, for no lock holds"):
+        run_toy(folder)
+    assert said[0] == f"No lock holds where {folder} lies; see to it that no other process works on it."
+    assert bits(folder) == bits(whole)
+    assert runs.glance(folder).state == "finished"
+
+
+def test_lines_that_somebody_else_writes_stop_a_run_and_are_not_kept(whole, tmp_path, monkeypatch):
+    record, folder = Worker._record, tmp_path / "run"
+
+    def disturbed(self, stage, *chunk):
+        record(self, stage, *chunk)
+        if stage.name == "second" and self.done == 2:
+            lines = self.run.metrics("second").read_bytes().splitlines(keepends=True)
+            with self.run.metrics("second").open("ab") as file:
+                file.write(lines[-1])
+
+    monkeypatch.setattr(Worker, "_record", disturbed)
+    with pytest.raises(Damaged, match=r"second\.jsonl was written by somebody else, too"):
+        run_toy(folder)
+    monkeypatch.undo()
+    run_toy(folder)
+    assert [line["done"] for line in metrics(folder)] == [line["done"] for line in metrics(whole)]
 
 
 def test_games_in_flight_go_on_where_they_were(tmp_path, key):

@@ -86,7 +86,8 @@ def stages(config: ToyConfig) -> list[Stage]:
     def to_where_it_ended(inputs: Inputs):
         return config.pull * inputs["first"].networks["place"][-1]
 
-    def look(inputs: Inputs, part: Any):
+    def look(inputs: Inputs, key: Any, part: Any):
+        del key
         places = [inputs[name].networks["place"][part] for name in ("first", "second")]
         return jnp.stack(places), {"distance": jnp.abs(places[0] - places[1])}
 
@@ -103,7 +104,9 @@ def stages(config: ToyConfig) -> list[Stage]:
             needs=("first",),
             **more,
         ),
-        measuring_stage("look", __name__, {"points": config.points}, look, config.points, ("first", "second"), **more),
+        measuring_stage(
+            "look", __name__, {"points": config.points}, look, keys, config.points, ("first", "second"), **more
+        ),
     ]
 
 
@@ -126,7 +129,7 @@ class Listener:
         from coadapt.progress import Silent
 
         self.heard: list[str] = []
-        self.stage = Silent().stage
+        self.stage, self.busy = Silent().stage, Silent().busy
 
     def say(self, text: str) -> None:
         self.heard.append(text)

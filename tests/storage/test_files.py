@@ -1,3 +1,4 @@
+import jax
 import pytest
 
 from coadapt.storage.files import CannotWrite, Damaged, make_folder, read_json, write_json, write_text
@@ -58,7 +59,15 @@ def test_a_seal_breaks_at_any_change(tmp_path):
             read_sealed(file)
 
 
-def test_provenance_names_code_versions_and_machine():
+def test_provenance_names_code_versions_and_machine(monkeypatch):
+    monkeypatch.setenv("PJRT_NPROC", "7")
     told = provenance()
-    assert set(told) == {"commit", "python", "packages", "machine", "command"}
+    assert set(told) == {"commit", "python", "packages", "numerics", "machine", "command"}
     assert told["packages"]["jax"]
+    assert told["numerics"]["jax_enable_x64"] == "False"
+    machine = told["machine"]
+    assert (machine["platform"], machine["device"]) == (jax.devices()[0].platform, jax.devices()[0].device_kind)
+    assert machine["usable_cores"] <= machine["cores"]
+    assert machine["threads"] == 7
+    monkeypatch.setenv("PJRT_NPROC", "all")
+    assert provenance()["machine"]["threads"] == machine["usable_cores"]

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from coadapt.storage.fingerprint import fingerprint, modules_behind
+from coadapt.storage.fingerprint import fingerprint, modules_behind, normal_form
+from coadapt.storage.sealed import checksum
 
 MODULE = '''"""A docstring."""
 from {package}.part import double
@@ -71,6 +72,70 @@ def test_a_script_counts_with_its_neighbours(tmp_path):
     assert taken().stdout == before
     (tmp_path / "neighbour.py").write_text(PART.replace("2", "3"))
     assert taken().stdout != before
+
+
+STRANGERS = {
+    "a virtual environment": (".venv", "lib/python3.11/site-packages", ".venv/pyvenv.cfg"),
+    "an environment of another layout": ("environment", "modules", "environment/pyvenv.cfg"),
+    "packages of a system": ("usr", "lib/python3/dist-packages", None),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGERS)
+def test_an_environment_below_the_folder_of_a_script_does_not_count(kind, tmp_path, monkeypatch):
+    """Nor does what is compiled, wherever it lies; a neighbour does."""
+    environment, below, mark = STRANGERS[kind]
+    name = f"script_{abs(hash(kind))}"
+    strangers = tmp_path / environment / below
+    (strangers / f"{name}_stranger").mkdir(parents=True)
+    (strangers / f"{name}_stranger/__init__.py").write_text("x = 1\n")
+    (strangers / f"{name}_stranger/binary.abi3.so").write_bytes(b"\x7fELF\x00")
+    if mark is not None:
+        (tmp_path / mark).touch()
+    (tmp_path / f"{name}_binary.abi3.so").write_bytes(b"\x7fELF\x00")
+    (tmp_path / f"{name}_neighbour.py").write_text(PART)
+    imports = f"import {name}_stranger.binary, {name}_binary\nfrom {name}_neighbour import double\n"
+    (tmp_path / f"{name}.py").write_text(imports)
+    for folder in (strangers, tmp_path):
+        monkeypatch.syspath_prepend(folder)
+    assert set(modules_behind(name)) == {name, f"{name}_neighbour"}
+
+
+def test_a_module_among_installed_packages_has_no_relatives_there(tmp_path, monkeypatch):
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "alone_there.py").write_text("import stranger_there\n")
+    (site / "stranger_there.py").write_text(PART)
+    monkeypatch.syspath_prepend(site)
+    assert set(modules_behind("alone_there")) == {"alone_there"}
+
+
+SOURCE = """# -*- coding: utf-8 -*-
+'''A docstring.'''
+from __future__ import annotations
+
+class Größe(dict):
+    '''Another.'''
+
+async def f(x, /, *rest: int, width=None, **more) -> str:
+    with open(x) as file, file:
+        pass
+    return f"{x!r:>{width}} and {x=} {{}}" "" f"{rest}" "\N{GRINNING FACE} \\uFFFF" + {**more, None: ...}[x]
+"""
+
+
+def test_every_python_reads_a_source_alike():
+    """The checksum was made by Python 3.11, 3.12 and 3.13: each has its own idea of a syntax tree."""
+    assert (
+        checksum(normal_form(SOURCE.encode()).encode())
+        == "031b42a8e16efff3486bf593bc5cd50d4e7c1720f2fbb72f26d11b825f81d0eb"
+    )
+
+
+def test_different_codes_have_different_normal_forms():
+    codes = [b"x = None", b"x = []", b"x = ''", b"x = f''", b"x: int", b"x = {}", b"x = 0", b"x = 0.0", b"f()", b"f(x)"]
+    codes += [b"x = f'{y}'", b"x = f'{y!r}'", b"def f(): ...", b"async def f(): ...", b"class f: ...", b"{**x}"]
+    assert len({normal_form(code) for code in codes}) == len(codes)
 
 
 @pytest.mark.parametrize("module", ["training", "scores", "search"])

@@ -5,19 +5,10 @@ from typing import Any
 
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.presets import FAST
+from coadapt.experiments.salesman.presets import QUICK as SALESMAN_QUICK
 from coadapt.experiments.salesman.wording import PAPER_ROWS
 from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.learning.ppo import PPOConfig
-
-SHORT = replace(
-    FAST,
-    clones=replace(FAST.clones, games=320),
-    policy=replace(FAST.policy, iterations=100, games=300),
-    predictor=replace(FAST.predictor, iterations=100),
-    companions=(),
-    methods=("behaviour_conditioned",),
-)
-"""From nothing to an agent as quickly as we can: its partners are what its own clones have left behind."""
 
 SELF_PLAY = replace(FAST.clones, optimiser="adam", learning_rate=2e-3, warm_up=1)
 LSTM = replace(FAST.lstm_clones, optimiser="adam", learning_rate=1e-3, warm_up=1)
@@ -47,7 +38,7 @@ class Amounts:
     decisions: int = 10_000
     matrix_size: int = 2_048
     multiplying: float = 2.0  # seconds of it, to find the peak
-    quality: SalesmanConfig = SHORT
+    quality: SalesmanConfig = SALESMAN_QUICK  # from nothing to an agent as quickly as we can
     quality_seeds: tuple[int, ...] = (0, 1, 2)
     goals: dict[str, Any] = field(default_factory=the_papers)
     growth_games: tuple[int, ...] = (80, 160, 320, 640, 1_280)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import announce, mistakes_explained, tell
 
 if TYPE_CHECKING:
     from coadapt.experiments.salesman.weights import Saved
@@ -35,6 +35,7 @@ def evaluate(
 
     Example: coadapt evaluate salesman/behaviour-conditioned/1 --partners salesman/partners/100-skilled --episodes 20000
     """
+    announce(f"Evaluating {agent}", quiet)
     from coadapt.catalogue import published
     from coadapt.configs.checks import whole
     from coadapt.experiments.salesman.trial import try_out
@@ -47,7 +48,7 @@ def evaluate(
         if not names:
             raise ValueError("the package has no partners; say whom to play with: --partners PATH")
         ours, others = _seated(agent, names)
-    with for_terminal(quiet).stage("episodes", episodes, 0, 0) as advance:
+    with for_terminal(quiet).stage("episodes", episodes, first="compiling") as advance:
         cells = try_out(ours, others, episodes, greedy, seed, advance)
     _table(agent, names, cells, episodes, greedy).show()
 
@@ -65,6 +66,7 @@ def watch(
 
     Example: coadapt watch --partner salesman/partners/101-novice --seed 4 --to novice.gif
     """
+    announce(f"Watching {agent}")
     import jax
 
     from coadapt.configs.checks import whole
@@ -83,15 +85,17 @@ def watch(
     )
     with mistakes_explained():
         write_bytes(to, episode_gif(episode) if to.suffix == ".gif" else episode_strip(episode)[to.suffix[1:]])
-    print(f"{episode.steps} steps, return {episode.return_after(episode.steps):.2f}. The episode is in {to}.")
+    tell(f"{episode.steps} steps, return {episode.return_after(episode.steps):.2f}. The episode is in {to}.")
 
 
 def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved"]]:
     """The agent and its partners, who must have learnt the same game."""
     from coadapt.catalogue import find, path_of
     from coadapt.experiments.salesman.weights import check_same_game
+    from coadapt.storage.compiled import remember_compiled_programs
     from coadapt.storage.files import Foreign
 
+    remember_compiled_programs()
     ours = find(agent)
     others = [find(name) for name in partners]
     for name, other in zip(partners, others, strict=True):

@@ -2,8 +2,12 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+from coadapt.printable import printable
+from coadapt.progress import keep_streams_open, let_nobody_listen, to_stderr
 
 MISTAKE = 2
 """The exit status for what the person can mend by asking for something else."""
@@ -15,25 +19,64 @@ INTERRUPTED = 130
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """Within it Ctrl-C is no news."""
+    """Within it Ctrl-C is no news, and an answer that cannot be written is told of."""
+    keep_streams_open()
+    _never_fail_to_encode()
     try:
-        yield
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # if that fails it fails here, and not when Python ends
     except KeyboardInterrupt:
         raise _leave("interrupted", INTERRUPTED) from None
     except BrokenPipeError:  # whoever reads our output has seen enough
-        sys.stderr.close()
+        _give_up(sys.stdout)
         raise SystemExit(FAILURE) from None
+    except OSError as problem:
+        _give_up(sys.stdout)
+        raise _leave(_in_a_sentence(problem), FAILURE) from None
+
+
+def _never_fail_to_encode() -> None:
+    """What the terminal's encoding does not know is shown by its number."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _give_up(stream: Any) -> None:
+    """What is still to be written to it goes nowhere, so that Python does not try again at its end."""
+    with suppress(OSError, ValueError, AttributeError):  # a stream that has no descriptor, or is none
+        let_nobody_listen(stream.fileno())
+
+
+def tell(text: str) -> None:
+    """A line of the answer."""
+    print(printable(text))
+
+
+def announce(what: str, quiet: bool = False) -> None:
+    """The first sign of life, for loading JAX takes a while."""
+    from coadapt.progress import Lines
+
+    if not quiet and "jax" not in sys.modules:
+        Lines().say(f"{what}: loading JAX")
 
 
 @contextmanager
 def mistakes_explained() -> Iterator[None]:
-    """Within it a ValueError is the person's mistake, and so is asking for files that do not fit."""
+    """Within it a ValueError is the person's mistake, and so is asking for files that do not fit or cannot be read."""
     from coadapt.storage.files import StorageError
 
     try:
         yield
     except (ValueError, StorageError) as mistake:
         raise _leave(str(mistake), MISTAKE) from None
+    except OSError as problem:
+        if problem.filename is None:  # it is about our own output
+            raise
+        raise _leave(_in_a_sentence(problem), MISTAKE) from None
 
 
 @contextmanager
@@ -61,6 +104,11 @@ def stops_explained(folder: Path) -> Iterator[None]:
         raise _leave(str(stop), MISTAKE) from None
 
 
+def _in_a_sentence(problem: OSError) -> str:
+    reason = problem.strerror or str(problem)
+    return f"cannot write the answer: {reason}" if problem.filename is None else f"{problem.filename}: {reason}"
+
+
 def _leave(sentence: str, status: int, end: str = ".") -> SystemExit:
-    print(f"coadapt: {sentence}{end}", file=sys.stderr)
+    to_stderr(f"coadapt: {sentence}{end}")
     return SystemExit(status)

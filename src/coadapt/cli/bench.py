@@ -5,7 +5,7 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import announce, mistakes_explained, tell
 from coadapt.cli.experiments import RUNS
 
 
@@ -38,6 +38,7 @@ def bench(
 
     Example: coadapt bench --quick --rows decision limit
     """
+    announce("The benchmark", quiet)
     from coadapt.benchmarks.amounts import FULL, QUICK
     from coadapt.benchmarks.report import tables
     from coadapt.benchmarks.running import AT_ONCE, ROWS, run
@@ -51,4 +52,4 @@ def bench(
         results = run(asked, QUICK if quick else FULL, peers, folder, for_terminal(quiet))
     for table in tables(results.entries):
         table.show()
-    print(f"All numbers are in {folder}: summary.json, table.md and bench.png.")
+    tell(f"All numbers are in {folder}: summary.json, table.md and bench.png.")

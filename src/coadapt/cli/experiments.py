@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
-from tyro.extras import SubcommandApp
 
-from coadapt.cli.answers import mistakes_explained, stops_explained
+from coadapt.cli.answers import announce, mistakes_explained, stops_explained, tell
+from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
     from coadapt.experiments.planning import Experiment
@@ -18,12 +18,16 @@ RUNS = Path("runs")
 
 Choice = TypeVar("Choice")
 
-reproductions = SubcommandApp()
-trainings = SubcommandApp()
-searches = SubcommandApp()
+reproductions = Commands("Run one of the paper's experiments from beginning to end.")
+trainings = Commands("Train one agent, with the partners it needs.")
+searches = Commands("Search the training settings of an experiment, on seeds of its own.")
 
 Preset = Annotated[
-    str, arg(help="How to train: fast (the best result per minute) or paper (all that the paper states).")
+    str,
+    arg(
+        help="How to train: quick (a few minutes), fast (the best result per minute) or paper (all that the paper"
+        " states)."
+    ),
 ]
 ConfigFile = Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")]
 Settings = Annotated[
@@ -65,7 +69,7 @@ AllOptions = Annotated[Options, arg(name="")]
 AS_USUAL = Options()
 
 
-@reproductions.command(name="matrix-game")
+@reproductions.command("matrix-game")
 def reproduce_matrix_game(
     preset: Preset = "fast",
     config: ConfigFile = None,
@@ -93,6 +97,7 @@ def reproduce_matrix_game(
 
     Example: coadapt reproduce matrix-game --alphas 0.1 0.3 --seeds 3 --run try
     """
+    announce("The matrix game", options.quiet)
     from coadapt.experiments import matrix_game
 
     folder = run_folder(run)
@@ -108,7 +113,7 @@ def reproduce_matrix_game(
     _run(matrix_game.EXPERIMENT, chosen, folder, manner, options.publish)
 
 
-@reproductions.command(name="salesman")
+@reproductions.command("salesman")
 def reproduce_salesman(
     shipped: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
     preset: Preset = "fast",
@@ -132,29 +137,30 @@ def reproduce_salesman(
     exact optimum), where return is lost, how soon the agent knows its partner and what it does when another takes over,
     and writes summary.json, table.md, figures and the trained agents into the run's folder.
 
-    Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time; --shipped takes
-    about half an hour, or a few minutes with --seeds 1.
+    Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time. With --preset
+    quick one seed of the agent is trained from nothing in a few minutes and tried with the partners that come with the
+    package. --shipped takes about half an hour, a few minutes with --preset quick.
 
-    Example: coadapt reproduce salesman --shipped
+    Example: coadapt reproduce salesman --shipped --preset quick
     """
+    announce("The travelling-salesman gridworld", options.quiet)
     from coadapt.experiments import salesman
 
     name = Path("salesman_shipped" if shipped else "salesman") if run is None else run
     with mistakes_explained():
         changes = {"seeds": _counted(seeds), "episodes": episodes}
         if shipped:
-            if preset != "fast" or config is not None:
-                raise ValueError("--shipped trains nothing, so it takes neither --preset nor --config; leave them out")
-            chosen = _with(salesman.ShippedConfig(), changes, settings)
+            chosen = _with(_chosen(salesman.SHIPPED_PRESETS, preset, config, salesman.ShippedConfig), changes, settings)
             salesman.as_trained(chosen)  # which refuses seeds that were not published
         else:
             chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), changes, settings)
+            salesman.check_references(chosen)
         manner = options.manner(fresh)
     experiment = salesman.SHIPPED if shipped else salesman.EXPERIMENT
     _run(experiment, chosen, run_folder(name), manner, options.publish)
 
 
-@trainings.command(name="salesman")
+@trainings.command("salesman")
 def train_salesman(
     seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
     preset: Preset = "fast",
@@ -171,17 +177,19 @@ def train_salesman(
 
     Example: coadapt train salesman --seed 3 --set world.game.size=7 companions=[]
     """
+    announce(f"Training for the travelling-salesman gridworld, seed {seed}", options.quiet)
     from coadapt.experiments import salesman
 
     with mistakes_explained():
         alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "references": ()}
+        alone |= {"pretrained_references": False}
         chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), alone, settings)
         manner = options.manner(fresh)
     name = Path(f"salesman_{seed}") if run is None else run
     _run(salesman.EXPERIMENT, chosen, run_folder(name), manner, options.publish)
 
 
-@searches.command(name="matrix-game")
+@searches.command("matrix-game")
 def tune_matrix_game(
     methods: Annotated[tuple[str, ...], arg(help="Whose settings to search.")] = ("predictor", "policy", "rl2"),
     settings: Settings = (),
@@ -195,6 +203,7 @@ def tune_matrix_game(
     Writes tuning.md and, with every number, tuning.json. Takes about an hour on two cores, most of it for RL2. Like
     every run it can be stopped and goes on.
     """
+    announce("The search for the matrix game's settings", options.quiet)
     from coadapt.configs.data import changed
     from coadapt.experiments import matrix_game
 
@@ -216,12 +225,15 @@ def resume(
     Example: coadapt resume matrix_game --fork --set rl2.learning_rate=0.001
     """
     from coadapt.configs.data import changed, read_config
-    from coadapt.experiments.registry import EXPERIMENTS
     from coadapt.storage import runs
 
     folder = run_folder(run)
     with mistakes_explained():
         there = runs.read(folder)
+    announce(f"Going on with {folder}", options.quiet)
+    from coadapt.experiments.registry import EXPERIMENTS
+
+    with mistakes_explained():
         experiment = _choose(EXPERIMENTS, there.experiment, "experiment")
         as_begun = read_config(experiment.config, there.config)
         config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun
@@ -239,23 +251,23 @@ def run_folder(run: Path) -> Path:
 def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.experiments.running import finish, opened
-    from coadapt.storage import runs
-    from coadapt.storage.compiled import remember_compiled_programs
+    from coadapt.storage import published, runs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
         runs.exists(folder)  # which refuses a folder that is something else
+        if publish is not None:
+            published.check_place(publish, folder, experiment.name)
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)
-    remember_compiled_programs()
     with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
         report = finish(experiment, config, run, manner)
         if publish is not None:
-            runs.publish(run, publish)
+            published.publish(run, publish)
     for table in report.tables:
         table.show()
-    print(f"Everything is in {run.folder}. {report.closing}")
+    tell(f"Everything is in {run.folder}. {report.closing}")
 
 
 def _counted(seeds: int | None) -> tuple[int, ...] | None:

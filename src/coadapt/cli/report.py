@@ -5,7 +5,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import mistakes_explained, tell
 from coadapt.cli.experiments import RUNS
 
 
@@ -22,13 +22,15 @@ def report(
 
     Example: coadapt report matrix_game salesman_shipped --to .
     """
-    from coadapt.experiments.pages import results_in, write_report
+    from coadapt.experiments.pages import results_in, verdicts_of, write_report
 
     with mistakes_explained():
         asked = [_place(path) for path in of or (Path("results"),)]
         folders = [folder for path in asked for folder in results_in(path)]
         html, markdown = write_report(folders, asked[0] if to is None else to)
-    print(f"The report is in {html}, and as Markdown in {markdown}.")
+    for verdict in verdicts_of(folders):
+        tell(verdict)
+    tell(f"The report is in {html}, and as Markdown in {markdown}.")
 
 
 def _place(path: Path) -> Path:

@@ -4,24 +4,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
-from tyro.extras import SubcommandApp
 
-from coadapt.cli.answers import mistakes_explained
+from coadapt.cli.answers import mistakes_explained, tell
+from coadapt.cli.commands import Commands
 from coadapt.cli.experiments import RUNS, run_folder
 
-run_commands = SubcommandApp()
+run_commands = Commands("List the runs there are, look into one, or compare two.")
 ARunsName = Annotated[Positional[Path], arg(help="The run's name, or its folder.")]
 
 
-@run_commands.command(name="list")
+@run_commands.command("list")
 def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed.")] = RUNS) -> None:
     """All runs, with their state, how far they are, and what they came to. `coadapt runs` alone does the same."""
     from coadapt.evaluation.tables import Table
     from coadapt.storage import runs
 
-    glances = [runs.glance(folder) for folder in runs.folders(root)]
+    with mistakes_explained():
+        glances = [runs.glance(folder) for folder in runs.folders(root)]
     if not glances:
-        print(f"There are no runs in {root} yet. Start one with: coadapt reproduce matrix-game")
+        tell(f"There are no runs in {root} yet. Start one with: coadapt reproduce matrix-game")
         return
     rows = [[g.name, g.experiment, g.state, _progress(g), g.stage, _in_short(g)] for g in glances]
     Table(
@@ -29,7 +30,7 @@ def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed."
     ).show()
 
 
-@run_commands.command(name="show")
+@run_commands.command("show")
 def show_run(run: ARunsName) -> None:
     """One run: its state, its configuration, the last numbers of every stage, and what it came to."""
     from coadapt.configs.data import fields_of
@@ -39,23 +40,23 @@ def show_run(run: ARunsName) -> None:
     folder = run_folder(run)
     with mistakes_explained():
         found = runs.read(folder)
-    seen = runs.glance(folder)
+        seen, metrics = runs.glance(folder), runs.last_metrics(found)
     facts = [["experiment", seen.experiment], ["state", seen.state], ["done", _progress(seen)], ["stage", seen.stage]]
     facts += [["note", seen.note]] if seen.note else []
     facts += [["forked from run", found.parent]] if found.parent else []
     Table(f"Run {folder}", ["", ""], facts, left=(1,)).show()
     fields = [[place, str(value)] for place, value in fields_of(found.config)]
     Table("Configuration", ["field", "value"], fields, left=(1,)).show()
-    last = [[stage, str(line.get("iteration", "")), _numbers(line)] for stage, line in runs.last_metrics(found).items()]
+    last = [[stage, str(line.get("iteration", "")), _numbers(line)] for stage, line in metrics.items()]
     if last:
         Table("Metrics of the last chunk, averaged", ["stage", "iteration", "numbers"], last, left=(2,)).show()
     if seen.headline:
         Table("What it came to", ["", ""], [[name, _number(value)] for name, value in seen.headline.items()]).show()
     if seen.state not in ("running", "finished"):
-        print(f"Go on with: coadapt resume {folder}")
+        tell(f"Go on with: coadapt resume {folder}")
 
 
-@run_commands.command(name="compare")
+@run_commands.command("compare")
 def compare_runs(a: ARunsName, b: ARunsName) -> None:
     """What differs between two runs, in their configuration, their versions, and what they came to."""
     from coadapt.configs.data import differences
@@ -71,7 +72,7 @@ def compare_runs(a: ARunsName, b: ARunsName) -> None:
         rows = [[place, str(first), str(second)] for place, first, second in changes]
         Table("What differs", ["", *names], rows, left=(1, 2)).show()
     else:
-        print("Configuration, versions and machine are the same.")
+        tell("Configuration, versions and machine are the same.")
     results = [runs.glance(folder).headline for folder in folders]
     rows = [[name, *_compared(*(of_run.get(name) for of_run in results))] for name in results[0] | results[1]]
     if rows:

@@ -4,12 +4,10 @@ A value that JAX is tracing has no number to look at yet, and was checked as a n
 """
 
 import math
+import sys
 from collections.abc import Collection
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
-
-import numpy as np
-from jax.core import Tracer
 
 LARGEST = 2**31 - 1
 """What a count in a compiled program can hold."""
@@ -47,13 +45,13 @@ def distinct(name: str, values: Any) -> None:
 
 def positive(name: str, value: Any) -> None:
     """A finite number above zero."""
-    if not isinstance(value, Tracer) and not (_is_finite(value) and value > 0):
+    if not _is_traced(value) and not (_is_finite(value) and value > 0):
         raise ValueError(f"{name} must be a positive number, not {shown(value)}")
 
 
 def between(name: str, value: Any, least: float, most: float) -> None:
     """A number from `least` to `most`, both included."""
-    if not isinstance(value, Tracer) and not (_is_finite(value) and least <= value <= most):
+    if not _is_traced(value) and not (_is_finite(value) and least <= value <= most):
         raise ValueError(f"{name} must be a number from {least:g} to {most:g}, not {shown(value)}")
 
 
@@ -64,7 +62,7 @@ def one_of(name: str, value: str, known: Collection[str]) -> None:
 
 
 def _is_whole(value: Any, least: int, most: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(least <= value <= most)
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def _is_finite(value: Any) -> bool:
@@ -72,6 +70,12 @@ def _is_finite(value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # a whole number that no float can hold
         return False
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether JAX is tracing the value; whoever has not loaded JAX has none of this kind."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(value, jax.core.Tracer)
 
 
 def shown(value: Any) -> str:

@@ -24,11 +24,11 @@ class Panel(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """One method, with a bar in each group; where there is an error, with its half-width."""
+    """One method, with a bar in each group; where there is an interval, with how far it reaches below and above."""
 
     label: str
     heights: np.ndarray
-    half_width: np.ndarray | None = None
+    reach: np.ndarray | None = None  # below or above, group
     colour: str | None = None
 
 
@@ -72,7 +72,7 @@ def draw_bars(groups: Sequence[str], bars: Sequence[Bar], y_label: str, title: s
     width = 0.8 / len(bars)
     for n, bar in enumerate(bars):
         places = np.arange(len(groups)) + (n - (len(bars) - 1) / 2) * width
-        axis.bar(places, bar.heights, width * 0.9, yerr=bar.half_width, color=bar.colour, label=bar.label, capsize=2)
+        axis.bar(places, bar.heights, width * 0.9, yerr=bar.reach, color=bar.colour, label=bar.label, capsize=2)
     axis.set_xticks(np.arange(len(groups)), groups)
     axis.set_ylabel(y_label)
     _plain(axis)

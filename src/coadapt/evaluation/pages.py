@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
-from coadapt.evaluation.tables import Table
+from coadapt.evaluation.tables import Table, as_text
 
 
 class Figure(NamedTuple):
@@ -46,15 +47,16 @@ def as_markdown(page: Page, folder: Path) -> str:
     """The same as Markdown, for a file in this folder; pictures are linked to."""
     parts = [f"# {page.title}", page.lead]
     for section in page.sections:
-        parts += [f"## {section.title}", section.text]
+        parts += [f"## {as_text(section.title)}", escape(section.text, quote=False)]
         first, *others = [_linked(figure, folder) for figure in section.figures] or [""]
         parts += [first, *(table.markdown() for table in section.tables), *others]
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
 def _linked(figure: Figure, folder: Path) -> str:
-    link = Path(os.path.relpath(figure.file, folder)).as_posix()
-    return f"![{figure.caption}]({link})\n\n*{figure.caption}*"
+    link = quote(os.fsencode(Path(os.path.relpath(figure.file, folder)).as_posix()))
+    caption = as_text(figure.caption)
+    return f"![{caption}]({link})\n\n*{caption}*"
 
 
 def _section(section: Section) -> str:

@@ -14,7 +14,7 @@ import equinox as eqx
 import numpy as np
 
 from coadapt.arrays import Key
-from coadapt.encounters import Players, advance, meet
+from coadapt.encounters import NeverEnds, Players, advance, meet
 from coadapt.evaluation.figures import as_files
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.salesman import Salesman, SalesmanState
@@ -78,6 +78,8 @@ def record_episode(
     meeting = meet(key, game, players)
     states, moments = [], []
     while not (moments and moments[-1].ended):
+        if len(moments) == game.max_steps:
+            raise NeverEnds(game)
         states.append(meeting.state)
         meeting, moment = _advance(meeting, game, players, greedy)
         moments.append(moment)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
-from coadapt.encounters import Greedy, Meeting, Moment, Players, advance, meet
+from coadapt.encounters import Greedy, Meeting, Moment, NeverEnds, Players, advance, meet
 from coadapt.games.game import Game
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.players import Player
@@ -105,7 +106,10 @@ def play_in_a_row(
     greedy: Greedy = False,
     note: Callable[[Moment], Any] = lambda moment: None,
 ) -> tuple[Sums, Notes]:
-    """Episodes of two players one after the other: sums over all of them, and of what was noted at each step."""
+    """Episodes of two players one after the other: sums over all of them, and of what was noted at each step.
+
+    If one does not end within the game's `max_steps` steps, none is played after it, and the sums are NaN.
+    """
     begin = lambda episode: meet(jax.random.fold_in(key, episode), game, players)
 
     def noted_with(noted: Any, step: Count, now: Any) -> Any:
@@ -132,9 +136,11 @@ def play_in_a_row(
     kinds = jax.eval_shape(lambda: note(advance(first, game, players, greedy)[1]))
     noted = jax.tree.map(lambda leaf: jnp.zeros((game.max_steps, *leaf.shape), leaf.dtype), kinds)
     start = _SoFar(jnp.int32(0), jnp.int32(0), first, Sums(none, none, none), noted, noted)
-    end = jax.lax.while_loop(lambda so_far: so_far.episode < episodes, go_on, start)
+    goes_on = lambda so_far: (so_far.episode < episodes) & (so_far.step < game.max_steps)
+    end = jax.lax.while_loop(goes_on, go_on, start)
     after_the_end = jax.tree.map(lambda last: jnp.cumsum(last, axis=0) - last, end.noted_last)
-    return end.sums, Notes(end.noted, jax.tree.map(jnp.add, end.noted, after_the_end))
+    sums = jax.tree.map(lambda of_all: jnp.where(end.episode < episodes, jnp.nan, of_all), end.sums)
+    return sums, Notes(end.noted, jax.tree.map(jnp.add, end.noted, after_the_end))
 
 
 def _means(sums: Sums, quotas: Int[Array, "games"]) -> Means:
@@ -165,12 +171,15 @@ def mean_returns(
     """The return of an episode with each partner, averaged over so many: the shortest way from an agent to a number.
 
     `as_player(label)` plays with a partner of this label: a control is told it, an agent takes no notice. All is
-    compiled into one program, anew in each call.
+    compiled into one program, anew in each call. A game that does not keep to its own `max_steps` is an error.
     """
 
     @jax.jit
-    def play(key: Key) -> Float[Array, "partners"]:
+    def play(key: Key) -> Means:
         labels = label_by_game(side_by_side(episodes) * len(partners.ids), partners)
-        return play_with_all(key, game, partners, as_player, labels, episodes, greedy)[0].total
+        return play_with_all(key, game, partners, as_player, labels, episodes, greedy)[0]
 
-    return play(key)
+    means = play(key)
+    if not isinstance(means.length, Tracer) and np.isnan(means.length).any():
+        raise NeverEnds(game)
+    return means.total

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
-from coadapt.experiments.working import times_told
+from coadapt.experiments.times import times_told
 from coadapt.storage.files import Damaged, Foreign, make_folder, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
@@ -71,7 +71,12 @@ ENDINGS = ("svg", "png")
 
 def write_report(folders: Sequence[Path], to: Path) -> tuple[Path, Path]:
     """The page of what is in these folders of results, as `report.html` and `report.md`."""
-    sections = [section for folder in folders for section in sections_of(folder)]
+    names = [_name(folder) for folder in folders]
+    sections = [
+        section
+        for folder, name in zip(folders, names, strict=True)
+        for section in sections_of(folder, run=_run_of(folder) if names.count(name) > 1 else "")
+    ]
     page = Page(TITLE, LEAD, sections)
     make_folder(to)
     html, markdown = to / "report.html", to / "report.md"
@@ -95,18 +100,34 @@ def _name(folder: Path) -> str:
     return _read(folder / "summary.json").get("experiment", folder.name)
 
 
-def sections_of(folder: Path) -> list[Section]:
-    """What one folder of results has to show."""
+def verdicts_of(folders: Sequence[Path]) -> list[str]:
+    """What was beaten by how much, a sentence for each folder of results that has one."""
+    return [verdict for folder in folders if (verdict := _verdict(folder))]
+
+
+def _verdict(folder: Path) -> str:
+    verdict = _read(folder / "summary.json").get("verdict", "")
+    return verdict if isinstance(verdict, str) else ""
+
+
+def _run_of(folder: Path) -> str:
+    """The name of the run that results are of, or of their folder."""
+    return folder.parent.name if folder.name == "results" else folder.name
+
+
+def sections_of(folder: Path, run: str = "") -> list[Section]:
+    """What one folder of results has to show; the run is named where others are of the same experiment."""
     name = _name(folder)
     story = STORIES.get(name, Story(name, "", {}, 1))
+    title = f"{story.title} ({run})" if run else story.title
     tables = tables_in(_text(folder / "table.md"))
     figures = [Figure(file, caption) for stem, caption in story.captions.items() if (file := _picture(folder, stem))]
     first, rest = tables[: story.first_tables], tables[story.first_tables :]
-    sections = [Section(story.title, story.text, figures, first)]
+    sections = [Section(title, f"{story.text}\n\n{_verdict(folder)}".strip(), figures, first)]
     if rest:
-        sections.append(Section(f"{story.title}: all other numbers", tables=rest, folded=True))
+        sections.append(Section(f"{title}: all other numbers", tables=rest, folded=True))
     making = _making(folder)
-    return [*sections, *([Section(f"{story.title}: how it was made", tables=making, folded=True)] if making else [])]
+    return [*sections, *([Section(f"{title}: how it was made", tables=making, folded=True)] if making else [])]
 
 
 def _picture(folder: Path, stem: str) -> Path | None:
@@ -145,4 +166,4 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _text(file: Path) -> str:
-    return file.read_text() if file.is_file() else ""
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""

@@ -1,6 +1,5 @@
 """An experiment, and the plan of carrying it out: what each stage's outcome is called and looks like."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,10 @@ import jax
 from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.times import family
 from coadapt.storage.artefacts import artefact_name
 from coadapt.storage.fingerprint import fingerprint
+from coadapt.storage.numerics import numerics
 
 
 class Report(NamedTuple):
@@ -53,11 +54,6 @@ def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[P
     return list(planned.values())
 
 
-def family(stage: str) -> str:
-    """The name of a stage without its seed: those of one family do the same for different seeds."""
-    return re.sub(r"_\d+$", "", stage)
-
-
 _known_shapes: dict[Any, tuple[Any, Any]] = {}
 
 
@@ -90,6 +86,7 @@ def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dic
             chunks=stage.chunks,
             inputs={need: names[need] for need in stage.needs},
             code=fingerprint(stage.code),
+            numerics=numerics(),
             origin=origins.get(stage.name),
         )
     return names

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from coadapt.experiments.working import Manner, Worker
 from coadapt.interruption import listening
 from coadapt.progress import Progress
 from coadapt.storage import files, runs
+from coadapt.storage.compiled import remember_compiled_programs
 from coadapt.storage.files import Damaged, Foreign, StorageError, make_folder
 from coadapt.storage.lock import locked
 from coadapt.storage.runs import Run
@@ -35,17 +37,20 @@ def carry_out(experiment: Experiment, config: Any, folder: Path, manner: Manner 
 @contextmanager
 def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) -> Iterator[Run]:
     """The run, locked: a new one, or the one that is there if it is the same, or a fork of it."""
+    remember_compiled_programs()
     if manner.fresh and runs.exists(folder):
         _move_aside(folder, manner.progress)
     if manner.fork and runs.exists(folder):
         folder = fork(experiment, config, _read(folder, experiment), manner.progress)
-    with locked(make_folder(folder)):
+    with locked(make_folder(folder)) as lock:
+        if not lock.excludes:
+            manner.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
         if not runs.exists(folder):
-            yield runs.begin(folder, experiment.name, plain(config), fresh=manner.fresh)
+            run = runs.begin(folder, experiment.name, plain(config), fresh=manner.fresh)
         else:
             run = _read(folder, experiment)
             _check_same(run, plain(config))
-            yield run
+        yield replace(run, lock=lock)
 
 
 def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Report:
@@ -54,8 +59,12 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
         worker = Worker(run, manner, interruption)
         try:
             with worker.tracking():
-                outcomes = worker.make_all(plan(experiment, config, run.origins))
-            report = experiment.report(config, outcomes, make_folder(run.results))
+                with manner.progress.busy("planning"):
+                    planned = plan(experiment, config, run.origins)
+                outcomes = worker.make_all(planned)
+            run.check_lock()
+            with manner.progress.busy("writing the results"):
+                report = experiment.report(config, outcomes, make_folder(run.results))
             report = worker.finish(report)
         except BaseException as why:
             worker.remember(why)

@@ -200,6 +200,7 @@ def _longest_chunk(iterations: int) -> int:
 class Measuring(NamedTuple):
     """How far a measurement is: which part is next, and what the parts before came to."""
 
+    key: Key  # part of the state and not of the program, which is thus the same for every seed and compiled once
     part: Count
     measured: Any  # the first axis is the part
 
@@ -208,20 +209,25 @@ def measuring_stage(
     name: str,
     code: str,
     settings: Any,
-    measure: Callable[[Inputs, Count], tuple[Any, Info]],
+    measure: Callable[[Inputs, Key, Count], tuple[Any, Info]],
+    key: Key,
     parts: int,
     needs: tuple[str, ...],
     **more: Any,
 ) -> Stage:
-    """`measure(inputs, part)` for every part, each on its own; what it returns is kept, and its info shown."""
+    """`measure(inputs, key, part)` for every part, each on its own; what it returns is kept, and its info shown.
+
+    The key, or keys, are the same for all parts: each makes its own of them.
+    """
 
     def begin(inputs: Inputs) -> Measuring:
-        measured, _ = jax.eval_shape(measure, inputs, jnp.int32(0))
-        return Measuring(jnp.int32(0), jax.tree.map(lambda leaf: jnp.zeros((parts, *leaf.shape), leaf.dtype), measured))
+        measured, _ = jax.eval_shape(measure, inputs, key, jnp.int32(0))
+        nothing = jax.tree.map(lambda leaf: jnp.zeros((parts, *leaf.shape), leaf.dtype), measured)
+        return Measuring(key, jnp.int32(0), nothing)
 
     def go_on(state: Measuring, inputs: Inputs) -> tuple[Measuring, Info]:
-        measured, info = measure(inputs, state.part)
+        measured, info = measure(inputs, state.key, state.part)
         together = jax.tree.map(lambda all_parts, now: all_parts.at[state.part].set(now), state.measured, measured)
-        return Measuring(state.part + 1, together), info
+        return Measuring(state.key, state.part + 1, together), info
 
     return Stage(name, code, settings, parts, begin, go_on, lambda state: state.measured, needs, **more)

@@ -16,17 +16,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
-from coadapt.experiments.planning import Planned, Report, family
+from coadapt.experiments.planning import Planned, Report
 from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.times import times_told
 from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
-from coadapt.storage import runs
+from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
 from coadapt.storage.checkpoints import Checkpoint, Standing
-from coadapt.storage.files import Damaged, Foreign, read_bytes, write_json, write_text
+from coadapt.storage.files import Damaged, Foreign, write_json, write_text
 from coadapt.storage.fingerprint import versions
-from coadapt.storage.journal import Journal
+from coadapt.storage.journal import Journal, read_journal
+from coadapt.storage.lock import TakenOver
+from coadapt.storage.numerics import numerics
 from coadapt.storage.provenance import commit, now
 from coadapt.storage.runs import Run
 from coadapt.storage.sealed import checksum
@@ -147,13 +149,15 @@ class Worker:
         self._cut_metrics_back(checkpoint)
         if checkpoint is not None:
             done, total = self.done * stage.iterations, stage.chunks * stage.iterations
+            trees.check_finite(checkpoint.path, stage.finite(checkpoint.tree))
             self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
             return checkpoint.tree
         if stage.name in self.run.origins:
             raise Damaged(
                 f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
             )
-        return jax.jit(stage.begin)(inputs)
+        with self.manner.progress.busy(f"{stage.name}: compiling"):
+            return jax.jit(stage.begin)(inputs)
 
     def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
         """What was written after the checkpoint will be written again."""
@@ -165,15 +169,21 @@ class Worker:
             self.report(f"{self.run.metrics(self.stage)}: lines are missing or were changed after they were written.")
 
     def _accept(self, planned: Planned, standing: Standing) -> Any:
-        """What a checkpoint should look like; one that other code has made is refused."""
+        """What a checkpoint should look like; one that other code has made, or the same code otherwise, is refused."""
+        stage = planned.stage
         if standing.artefact == planned.artefact:
+            there = standing.chunks, standing.iterations, standing.replicates
+            if there != (stage.chunks, stage.iterations, list(stage.replicates)):
+                raise Foreign(
+                    f"the newest checkpoint of {stage.name} in {self.run.folder} is not of what is to be made"
+                )
             return planned.state
-        here = versions()
-        others = [f"{name} was {there}" for name, there in standing.packages.items() if here.get(name) != there]
+        name, here, there = stage.name, _made_with(), standing.packages
+        others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
+        changed = f"{', '.join(others)} when the checkpoint of {name} was made"
         raise Foreign(
-            f"the code that makes {planned.stage.name} has changed since its checkpoint"
-            f"{''.join(f', {other}' for other in others)}; --fork goes on from the checkpoint in a new run, "
-            "--fresh makes everything again"
+            f"{changed if others else f'the code that makes {name} has changed since its checkpoint'}; --fork goes on"
+            " from the checkpoint in a new run, --fresh makes everything again"
         )
 
     def _chunks(self, planned: Planned, inputs: Inputs, state: Any) -> Any:
@@ -183,7 +193,8 @@ class Worker:
         stored_at, stored = time.monotonic(), self.done
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
-        with journals[0], journals[1], self.manner.progress.stage(stage.name, total, done, stage.steps) as advance:
+        progress = self.manner.progress.stage(stage.name, total, done, stage.steps, first="compiling")
+        with journals[0], journals[1], progress as advance:
             while self.done < stage.chunks:
                 purpose = "working" if self.done > done // stage.iterations else "starting"  # the first one compiles
                 with self._timed(purpose) as watch:
@@ -207,6 +218,7 @@ class Worker:
     def _record(self, stage: Stage, numbers: dict[str, np.ndarray], seconds: float, metrics: Journal, times: Journal):
         """What a chunk looked like, for people and their tools."""
         with self._timed("storing"):
+            self.run.check_lock()
             metrics.append(_metrics_line(stage, self.done, numbers))
             times.append({"stage": stage.name, "done": self.done, "seconds": seconds, "at": now()})
         if self.tracker is not None:
@@ -219,6 +231,7 @@ class Worker:
         with self._timed("storing"):
             _check_state(stage, self.done, state, stored)
             metrics.sync()
+            self.run.check_lock()
             self._checkpoint(planned, state)
             self._set_running()
 
@@ -241,19 +254,20 @@ class Worker:
             artefact=planned.artefact,
             settings=plain(stage.settings),
             replicates=list(stage.replicates),
-            packages=versions(),
-            metrics=checksum(read_bytes(self.run.metrics(stage.name))),
+            packages=_made_with(),
+            metrics=checksum(read_journal(self.run.metrics(stage.name))),
             metrics_whole=self.metrics_whole,
         )
         self.run.checkpoints.save(standing, state)
 
     def _shelve(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""
+        self.run.check_lock()
         stage = planned.stage
         about = {"stage": stage.name, "run": self.run.id, "experiment": self.run.experiment, "finished": now()}
-        about |= {"settings": plain(stage.settings), "commit": commit(), "packages": versions()}
+        about |= {"settings": plain(stage.settings), "commit": commit(), "packages": _made_with()}
         about |= {"seconds": round(self.run.seconds_of(stage.name), 1), "metrics_whole": self.metrics_whole}
-        metrics = read_bytes(self.run.metrics(stage.name))
+        metrics = read_journal(self.run.metrics(stage.name))
         artefact = Artefact(jax.device_get(stage.outcome(state)), metrics, about)
         with self._timed("storing"):
             self.run.artefacts.keep(planned.artefact, artefact)
@@ -268,6 +282,7 @@ class Worker:
 
     def finish(self, report: Report) -> Report:
         """The run is done; how long everything took is told, and what it cost to lose nothing."""
+        self.run.check_lock()
         working, storing = self.seconds["working"], self.seconds["storing"]
         if working:
             self.report(f"Storing took {storing:.2f} s beside {working:.1f} s of work: {storing / working:.2%}.")
@@ -279,22 +294,17 @@ class Worker:
         return report._replace(tables=[*report.tables, times])
 
     def remember(self, why: BaseException) -> None:
-        """What has stopped the run, for whoever looks at it later."""
+        """What has stopped the run, for whoever looks at it later; unless it is in other hands by now."""
+        if isinstance(why, TakenOver):
+            return
         state = "interrupted" if isinstance(why, Interrupted | KeyboardInterrupt) else "failed"
         note = str(why) or type(why).__name__
         self.run.log(f"{self.stage}: {state}: {note}")
         self.run.set_state(state, **self._place(), note=note)
 
 
-def times_told(makings: dict[str, dict[str, Any]]) -> Table:
-    """How long the stages took; those that differ only by a number at the end of their name stand together."""
-    seconds = {stage: making["seconds"] or 0.0 for stage, making in makings.items()}
-    families: dict[str, list[float]] = {}
-    for stage, taken in seconds.items():
-        families.setdefault(family(stage), []).append(taken)
-    rows = [[name, f"{len(each)}", f"{np.mean(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()]
-    rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
-    return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)
+def _made_with() -> dict[str, str]:
+    return versions() | numerics()
 
 
 def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, Foreign, json_text, make_folder, remove_leftovers, write_bytes
+from coadapt.storage.files import Damaged, Foreign, check_kinds, json_text, make_folder, remove_leftovers, write_bytes
 from coadapt.storage.journal import read_lines
 from coadapt.storage.lock import Busy, locked
 from coadapt.storage.sealed import checksum
 
 METRICS = "metrics.jsonl"
 OUTCOME = "outcome"
+KINDS = {"seconds": int | float | None}
+"""What is computed with of all that a manifest says about an outcome."""
 
 
 class Artefact(NamedTuple):
@@ -55,6 +57,7 @@ class Artefacts:
         try:
             about = trees.read_manifest(path)["about"]
             tree = trees.load(path, like, {"artefact": name})
+            check_kinds(trees.manifest_file(path), about, KINDS)
             return Artefact(tree, self._metrics(name, about, report), about)
         except (Damaged, Foreign) as problem:
             report(f"{problem}; {name} cannot be used")

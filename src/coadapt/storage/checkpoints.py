@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import files, trees
-from coadapt.storage.files import Damaged, check_kinds, make_folder
+from coadapt.storage.files import Damaged, Foreign, check_kinds, make_folder
 
 KEPT = 3
 
@@ -23,7 +23,7 @@ class Standing:
     artefact: str  # what the stage will come to
     settings: Any
     replicates: list[str]
-    packages: dict[str, str]
+    packages: dict[str, str]  # their versions, and the settings of the compiler
     metrics: str  # the checksum of its metrics so far
     metrics_whole: bool  # whether no line of them was lost or changed on the way
 
@@ -60,7 +60,7 @@ class Checkpoints:
     def save(self, standing: Standing, tree: Any) -> None:
         """Store a checkpoint, and let go of those that are no longer among the last few."""
         make_folder(self.folder)
-        trees.save(self.folder / f"{standing.stage}-{standing.done:06d}", tree, asdict(standing))
+        trees.save(self.folder / _name(standing), tree, asdict(standing))
         self.keep_last(standing.stage, KEPT)
 
     def keep_last(self, stage: str, number: int) -> None:
@@ -108,7 +108,22 @@ class Checkpoints:
                 files.rename(file, file.with_name(f"{file.name}.damaged"))
 
 
+def _name(standing: Standing) -> str:
+    return f"{standing.stage}-{standing.done:06d}"
+
+
 def _standing(path: Path) -> Standing:
-    about = trees.read_manifest(path)["about"]
-    check_kinds(trees.manifest_file(path), about, KINDS)
-    return Standing(**{name: about[name] for name in KINDS})
+    """What a manifest says of its checkpoint, which must be what the name of the file says, and can be."""
+    about, manifest = trees.read_manifest(path)["about"], trees.manifest_file(path)
+    check_kinds(manifest, about, KINDS)
+    standing = Standing(**{name: about[name] for name in KINDS})
+    if _name(standing) != path.name:
+        raise Foreign(f"{manifest} is of {standing.stage[:80]!r} after {standing.done} chunks, which is not its name")
+    if not 0 <= standing.done <= standing.chunks or standing.iterations < 1:
+        raise Foreign(
+            f"{manifest} is of {standing.done} of {standing.chunks} chunks of {standing.iterations} iterations, "
+            "which cannot be"
+        )
+    if not all(isinstance(name, str) for name in standing.replicates):
+        raise Foreign(f"{manifest} does not say what it should under 'replicates'")
+    return standing

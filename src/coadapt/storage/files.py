@@ -3,12 +3,22 @@
 Everything that is stored goes through here, so that one place knows what a full disk or a killed process leaves behind.
 """
 
+import errno
 import json
+import math
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+MOST_BYTES = 64 * 2**20
+"""Larger files of JSON, text or pictures are none of ours, and nobody waits until they are read."""
+LARGEST_WHOLE = 2**63
+"""Whole numbers have to be smaller: no count, size or seed of ours is as large, and computing with it would fail."""
+MOST_LEVELS = 64
+"""So many lists and objects within each other can be read."""
 
 
 class StorageError(Exception):
@@ -30,18 +40,24 @@ class Foreign(StorageError):
 def check_kinds(path: Path, data: dict[str, Any], kinds: dict[str, Any]) -> None:
     """Refuse data in which something is missing or of another kind than it should be."""
     for name, kind in kinds.items():
-        if not isinstance(data.get(name), kind):
+        value = data.get(name)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise Foreign(f"{path} does not say what it should under {name!r}")
 
 
 def make_folder(path: Path) -> Path:
-    """The folder, made if need be; refused if nothing can be written there."""
+    """The folder, made if need be; refused if nothing can be written there, and then none is left behind."""
+    missing: list[Path] = []
     try:
+        missing = [place for place in (path, *path.parents) if not place.exists()]
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".probe-{os.getpid()}.part"
         probe.touch()
         probe.unlink()
     except OSError as problem:
+        for place in missing:  # the innermost first
+            with suppress(OSError):
+                place.rmdir()
         raise CannotWrite(f"cannot write to the folder {path}: {problem.strerror or problem}") from problem
     return path
 
@@ -74,14 +90,34 @@ def json_text(data: Any) -> str:
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
-def read_bytes(path: Path) -> bytes:
-    """What a file holds; one that cannot be read is damaged."""
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """What a file holds; one that cannot be read, or is larger than it may be, is damaged."""
     try:
-        return path.read_bytes()
+        return read_regular(path, most)
     except FileNotFoundError:
         raise Damaged(f"{path} is missing") from None
     except OSError as problem:
         raise Damaged(f"{path} cannot be read: {problem.strerror or problem}") from problem
+
+
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+    """What a file holds. It is looked at first: opening a pipe would mean to wait, and a file may exceed all memory."""
+    descriptor = open_regular(path, os.O_RDONLY)
+    with os.fdopen(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes, and {most:,} at the most are expected")
+        return file.read(most)
+
+
+def open_regular(path: Path, how: int) -> int:
+    """A descriptor of a file. That of a pipe, a folder or a device is refused, and never waited for."""
+    descriptor = os.open(path, how | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, os.strerror(errno.EISDIR) if stat.S_ISDIR(kind) else "it is not a regular file")
 
 
 def read_json(path: Path) -> Any:
@@ -92,14 +128,55 @@ def read_json(path: Path) -> Any:
 def parse_json(path: Path, data: bytes) -> Any:
     """The same for what was read from the path before."""
     try:
-        return json.loads(data.decode(), parse_constant=_refuse)
-    except (ValueError, RecursionError) as problem:
+        return from_json(data)
+    except ValueError as problem:
         raise Damaged(f"{path} is not readable as JSON: {problem}") from problem
+
+
+def from_json(data: bytes) -> Any:
+    """What JSON says, if it is such as ours: numbers that can be computed with, text that can be written again.
+
+    Everything else is a ValueError, so that whoever uses what was read need not think of it.
+    """
+    try:
+        found = json.loads(data.decode(), parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("there is too much within each other") from None
+    _check_depth(found)
+    if b"\\ud" in data.lower():
+        json.dumps(found, ensure_ascii=False).encode()  # which refuses half a character
+    return found
 
 
 def _refuse(constant: str) -> Any:
     """JSON knows no NaN and no infinity, and nothing of ours writes them."""
     raise ValueError(f"{constant} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:20]} is too large for a number")
+    return number
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > len(str(LARGEST_WHOLE)) or not abs(int(digits)) < LARGEST_WHOLE:
+        raise ValueError(f"a whole number of {len(digits.lstrip('-'))} digits is too large")
+    return int(digits)
+
+
+def _check_depth(data: Any) -> None:
+    level = [data]
+    for _ in range(MOST_LEVELS):
+        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _within(outer)]
+        if not level:
+            return
+    raise ValueError("there is too much within each other")
+
+
+def _within(outer: Any) -> Any:
+    return outer.values() if isinstance(outer, dict) else outer
 
 
 def remove(path: Path) -> None:

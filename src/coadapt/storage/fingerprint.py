@@ -1,15 +1,17 @@
 """What the code of a stage comes to: a checksum over every module it is made of, and the packages it computes with.
 
 Two stages with one fingerprint compute the same. Comments, docstrings and layout do not count, so explaining the code
-better does not make what it trained out of date.
+better does not make what it trained out of date; nor does it matter which Python reads it.
 """
 
 import ast
 import sys
+import sysconfig
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from typing import Any
 
 from coadapt.storage.sealed import checksum
 
@@ -25,7 +27,7 @@ def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, st
 @cache
 def fingerprint(module: str) -> str:
     """Of a module and all that it imports, directly or not, from its own package (or folder) and from coadapt."""
-    codes = [f"{name} {_code(file)}" for name, file in sorted(modules_behind(module).items())]
+    codes = [f"{name} {normal_form(file.read_bytes())}" for name, file in sorted(modules_behind(module).items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
     return checksum("\n".join([*codes, *packages]).encode())
 
@@ -39,7 +41,7 @@ def modules_behind(module: str) -> dict[str, Path]:
         importer = waiting.pop()
         for name in _imports(importer, found[importer]):
             file = None if name in found else _file_or_none(name)
-            if file is not None and any(file.is_relative_to(home) for home in homes):
+            if file is not None and any(_is_at_home(file, home) for home in homes):
                 found[name] = file
                 waiting.append(name)
     return found
@@ -58,11 +60,27 @@ def _home(name: str, file: Path) -> Path:
     return file.parents[max(0, name.count(".") - (file.name != "__init__.py"))]
 
 
+def _is_at_home(file: Path, home: Path) -> bool:
+    """Whether a file below a home is of the family: whole environments may lie there, and are full of strangers."""
+    if not file.is_relative_to(home) or home.name in SITES:
+        return False
+    between = [folder for folder in file.parents if home in folder.parents]
+    return not any(folder in INTERPRETER or folder.name in SITES or _is_environment(folder) for folder in between)
+
+
+SITES = ("site-packages", "dist-packages")
+INTERPRETER = frozenset(map(Path, (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())))
+
+
+def _is_environment(folder: Path) -> bool:
+    return (folder / "pyvenv.cfg").exists() or (folder / "conda-meta").exists()
+
+
 def _imports(module: str, file: Path) -> list[str]:
     """The names a file imports; a name taken from a module may be a module itself."""
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     names = []
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
@@ -72,11 +90,13 @@ def _imports(module: str, file: Path) -> list[str]:
 
 
 def _file_or_none(name: str) -> Path | None:
+    """The source of a module; of one that is compiled there is none to read."""
     try:
         spec = find_spec(name)
     except (ImportError, ValueError):  # a name inside a module that is no package
         return None
-    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
+    has_source = spec is not None and spec.has_location and spec.origin and spec.origin.endswith(".py")
+    return Path(spec.origin) if has_source else None  # type: ignore[union-attr, arg-type]
 
 
 def _file(module: str) -> Path:
@@ -86,14 +106,27 @@ def _file(module: str) -> Path:
     return Path(file).resolve()
 
 
-def _code(file: Path) -> str:
-    tree = ast.parse(file.read_text())
+def normal_form(source: bytes) -> str:
+    """What a source says, in the same words in every Python: without comments, docstrings and layout."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
             kept = [statement for statement in body if not _is_docstring(statement)]
             node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return ast.dump(tree)
+        if isinstance(node, ast.JoinedStr):  # some versions end an f-string with an empty one
+            node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+    return _dump(tree)
+
+
+def _dump(node: Any) -> str:
+    """As `ast.dump`, whose answer is another one in almost every version, for each adds fields that are empty."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_dump, node))}]"
+    if not isinstance(node, ast.AST):
+        return ascii(node)  # which of the characters are printable, and so what `repr` says, is not settled either
+    said = [f"{name}={_dump(value)}" for name, value in ast.iter_fields(node) if value is not None and value != []]
+    return f"{type(node).__name__}({', '.join(said)})"
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

@@ -7,21 +7,31 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from coadapt.storage.files import explained, read_bytes, write_all
+from coadapt.storage.files import Damaged, explained, from_json, open_regular, read_bytes, write_all
+
+MOST_BYTES = 4 * 2**30
+"""Of a journal. A thousand seeds write a megabyte with every line."""
 
 
 class Journal:
-    """Appends records as JSON lines. A line that could not be written whole is taken back."""
+    """Appends records as JSON lines. A line that could not be written whole is taken back.
+
+    Only one may write it at a time, so it notices when the file has grown by other hands.
+    """
 
     def __init__(self, path: Path):
         self.path = path
         with explained(path):
-            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            self._descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             self._length = os.fstat(self._descriptor).st_size
 
     def append(self, record: dict[str, Any]) -> None:
         data = json.dumps(record, allow_nan=False).encode() + b"\n"
         with explained(self.path):
+            if os.fstat(self._descriptor).st_size != self._length:
+                raise Damaged(
+                    f"{self.path} was written by somebody else, too; stop all others who work on it, and go on"
+                )
             try:
                 write_all(self._descriptor, data)
             except BaseException:
@@ -50,11 +60,16 @@ class Line(NamedTuple):
     record: dict[str, Any] | None  # None if it cannot be read
 
 
+def read_journal(path: Path) -> bytes:
+    """A journal as it lies there."""
+    return read_bytes(path, MOST_BYTES)
+
+
 def read_lines(path: Path) -> Iterator[Line]:
     """All lines of a journal; there are none if there is no file."""
     if not path.exists():
         return
-    for number, data in enumerate(read_bytes(path).splitlines(keepends=True), 1):
+    for number, data in enumerate(read_journal(path).splitlines(keepends=True), 1):
         yield Line(number, data, _record(data))
 
 
@@ -63,7 +78,7 @@ def _record(data: bytes) -> dict[str, Any] | None:
     if not data.endswith(b"\n"):
         return None
     try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
+        record = from_json(data)
+    except ValueError:
         return None
     return record if isinstance(record, dict) else None

@@ -1,56 +1,91 @@
-"""One process at a time writes a folder. The lock is the system's: it is gone with the process, however that ends."""
+"""One process at a time writes a folder. The lock is the system's: it is gone with the process, however that ends.
 
+There are file systems, most of them on a network, where the system's lock keeps nobody out. So whoever takes the lock
+signs it, and looks again before everything it writes: a signature that is another one is that of somebody who came
+later, and then the one who was first stops.
+"""
+
+import errno
 import fcntl
 import os
+import secrets
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from coadapt.storage.files import StorageError, explained
+from coadapt.storage.files import StorageError, explained, open_regular
 
 FILE = "lock"
+NOT_SUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+"""What a file system answers that knows no locks."""
 
 
 class Busy(StorageError):
     """Another process has the lock."""
 
 
+class TakenOver(Busy):
+    """Another process had the lock taken while this one was at work: nothing may be written any more."""
+
+
+class Lock(NamedTuple):
+    """A folder that this process may write, as long as its signature stands there."""
+
+    folder: Path
+    signature: bytes  # empty if there was no room for it
+    excludes: bool  # whether the system really keeps others out
+
+    def check(self) -> None:
+        """Refuse to go on if somebody else has signed since."""
+        found = _read(self.folder / FILE)
+        if self.signature and found != self.signature:
+            raise TakenOver(
+                f"{self.folder} was taken over by {_in_words(found)}, for no lock holds on its file system; "
+                "this process has stopped and leaves everything to the other"
+            )
+
+
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[Lock]:
     """Within it no other process has the folder's lock."""
-    descriptor = _open(folder / FILE)
+    file = folder / FILE
+    with explained(file):
+        descriptor = open_regular(file, os.O_RDWR | os.O_CREAT)
     try:
-        with explained(folder / FILE):
+        with explained(file):
             taken = _take(descriptor, fcntl.LOCK_EX, attempts=5)
-        if not taken:
-            raise Busy(f"{folder} is being written by {_owner(descriptor)}; wait until it has ended, or stop it first")
-        if not _is_still_there(descriptor, folder / FILE):
+        if taken and not _is_still_there(descriptor, file):
             raise Busy(f"{folder} was moved away by another process at this moment; try again")
-        _sign(descriptor)
-        yield
+        with explained(file):
+            excludes = taken and _excludes(file)
+        owner = _read(file)
+        if not taken or (not excludes and _is_alive(owner)):
+            raise Busy(f"{folder} is being written by {_in_words(owner)}; wait until it has ended, or stop it first")
+        lock = Lock(folder, _sign(descriptor), excludes)
+        try:
+            yield lock
+        finally:
+            _take_back(descriptor, lock)
     finally:
         os.close(descriptor)
 
 
 def is_locked(folder: Path) -> bool:
     """Whether a process is writing there now, as far as one may know."""
+    file = folder / FILE
     try:
-        descriptor = os.open(folder / FILE, os.O_RDONLY)
+        descriptor = open_regular(file, os.O_RDONLY)
     except OSError:
         return False
     try:
-        return not _take(descriptor, fcntl.LOCK_SH)
+        return not _take(descriptor, fcntl.LOCK_SH) or (_is_alive(_read(file)) and not _excludes(file))
     except OSError:
         return False
     finally:
         os.close(descriptor)
-
-
-def _open(file: Path) -> int:
-    with explained(file):
-        return os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _is_still_there(descriptor: int, file: Path) -> bool:
@@ -66,19 +101,71 @@ def _take(descriptor: int, kind: int, attempts: int = 1) -> bool:
     for attempt in range(attempts):
         if attempt:
             time.sleep(0.05)
-        with suppress(BlockingIOError):
+        try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-            return True
+        except BlockingIOError:
+            continue
+        except OSError as problem:
+            if problem.errno not in NOT_SUPPORTED:
+                raise
+        return True
     return False
 
 
-def _sign(descriptor: int) -> None:
+def _excludes(file: Path) -> bool:
+    """Whether the lock that this process has just taken keeps others out: it must keep out the process itself."""
+    descriptor = open_regular(file, os.O_RDWR)
+    try:
+        return not _take(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+def _sign(descriptor: int) -> bytes:
     """Leave a name for whoever comes next; it does not matter if there is no room for it."""
+    signature = f"process {os.getpid()} on {socket.gethostname()}\n{secrets.token_hex(16)}".encode()
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        if os.pwrite(descriptor, signature, 0) == len(signature):
+            return signature
+    return b""
 
 
-def _owner(descriptor: int) -> str:
-    name = os.pread(descriptor, 200, 0).decode(errors="replace")
-    return name or "another process"
+def _take_back(descriptor: int, lock: Lock) -> None:
+    """Who has gone leaves no name, unless it is somebody else's by now."""
+    with suppress(OSError):
+        if _read(lock.folder / FILE) == lock.signature:
+            os.ftruncate(descriptor, 0)
+
+
+def _read(file: Path) -> bytes:
+    """Who has signed the lock. Its file is opened anew each time, or a network's cache might answer."""
+    try:
+        descriptor = open_regular(file, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, 500)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _in_words(signature: bytes) -> str:
+    name = signature.decode(errors="replace").partition("\n")[0]
+    return name if name.isprintable() and name else "another process"
+
+
+def _is_alive(signature: bytes) -> bool:
+    """Whether a signature is that of a process of this machine that has not ended."""
+    name, _, host = _in_words(signature).removeprefix("process ").partition(" on ")
+    if host != socket.gethostname() or not name.isdecimal() or len(name) > 9:
+        return False
+    try:
+        os.kill(int(name), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True

@@ -8,18 +8,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from coadapt.storage.fingerprint import versions
-
 
 def provenance() -> dict[str, Any]:
     """Which code, versions and machine a result comes from."""
+    # Both take a while to load, and `coadapt runs` wants only the time.
+    from coadapt.storage.fingerprint import versions
+    from coadapt.storage.numerics import numerics
+
     return {
         "commit": commit(),
         "python": platform.python_version(),
         "packages": versions(),
-        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
+        "numerics": numerics(),
+        "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()}
+        | device(),
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
     }
+
+
+def device() -> dict[str, Any]:
+    """What computes, and on how many threads: as many as there are cores to use, if nobody has told XLA otherwise."""
+    import jax  # here, for whoever only wants to know the time does not need it
+
+    first = jax.devices()[0]
+    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
+    told = os.environ.get("PJRT_NPROC") or os.environ.get("NPROC")
+    threads = int(told) if told and told.isdecimal() else usable
+    return {"platform": first.platform, "device": first.device_kind, "usable_cores": usable, "threads": threads}
 
 
 def now() -> str:

@@ -13,36 +13,41 @@
 Beside the runs of one folder lies artefacts/, the outcomes of finished stages, which they share.
 """
 
+import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from coadapt.storage.artefacts import Artefacts
-from coadapt.storage.checkpoints import Checkpoints
 from coadapt.storage.files import (
     Damaged,
     Foreign,
     StorageError,
     check_kinds,
     make_folder,
-    read_bytes,
+    open_regular,
     read_json,
     remove_leftovers,
     write_bytes,
     write_json,
 )
-from coadapt.storage.journal import Line, read_lines
+from coadapt.storage.journal import Line, read_journal, read_lines
 from coadapt.storage.lock import FILE as LOCK
-from coadapt.storage.lock import is_locked
+from coadapt.storage.lock import Lock, is_locked
 from coadapt.storage.provenance import now, provenance
 from coadapt.storage.sealed import read_sealed, write_sealed
+
+if TYPE_CHECKING:  # arrays need JAX, and whoever lists runs has none to read
+    from coadapt.storage.artefacts import Artefacts
+    from coadapt.storage.checkpoints import Checkpoints
 
 RECORD = "run.json"
 ARTEFACTS = "artefacts"
 VERSION = 1
+LONGEST = 1e9
+"""Seconds that a chunk can have taken. What is more was never measured."""
 KINDS = {"id": str, "experiment": str, "config": dict, "fresh": bool, "parent": str | None, "origins": dict}
 """What run.json says."""
 
@@ -58,6 +63,12 @@ class Run:
     fresh: bool = False  # whether it makes everything itself, whatever is there already
     parent: str | None = None  # the id of the run it was forked from
     origins: dict[str, str] = field(default_factory=dict)  # stages that go on from a checkpoint of another making
+    lock: Lock | None = field(default=None, compare=False)  # of whoever may write it
+
+    def check_lock(self) -> None:
+        """Refuse to write what another process is writing by now."""
+        if self.lock is not None:
+            self.lock.check()
 
     @property
     def name(self) -> str:
@@ -75,11 +86,15 @@ class Run:
         return self.folder / "results"
 
     @property
-    def checkpoints(self) -> Checkpoints:
+    def checkpoints(self) -> "Checkpoints":
+        from coadapt.storage.checkpoints import Checkpoints
+
         return Checkpoints(self.folder / "checkpoints")
 
     @property
-    def artefacts(self) -> Artefacts:
+    def artefacts(self) -> "Artefacts":
+        from coadapt.storage.artefacts import Artefacts
+
         return Artefacts(self.folder.parent / ARTEFACTS)
 
     @property
@@ -89,14 +104,18 @@ class Run:
 
     def seconds_of(self, stage: str) -> float:
         """How long a stage was worked on, what was lost and done again included."""
-        records = [line.record for line in read_lines(self.times) if line.record is not None]
-        seconds = [record.get("seconds") for record in records if record.get("stage") == stage]
-        return sum(number for number in seconds if isinstance(number, float))
+        seconds: list[Any] = []
+        with suppress(Damaged):  # for times are good to have and no more
+            records = [line.record for line in read_lines(self.times) if line.record is not None]
+            seconds = [record.get("seconds") for record in records if record.get("stage") == stage]
+        return sum(number for number in seconds if isinstance(number, float) and 0 <= number <= LONGEST)
 
     def log(self, text: str) -> None:
         """A line for whoever asks later what happened. Never the reason for a run to stop."""
-        with suppress(OSError), (self.folder / "log.txt").open("a", encoding="utf-8") as file:
-            file.write(f"{now()} {text}\n")
+        with suppress(OSError):
+            descriptor = open_regular(self.folder / "log.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{now()} {text}\n")
 
     def set_state(self, state: str, **details: Any) -> None:
         """How far it is, for `coadapt runs`. Not worth stopping for."""
@@ -105,13 +124,17 @@ class Run:
 
     def metrics_until(self, stage: str, done: int) -> bytes:
         """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
-        numbered = ((_number(line), line.data) for line in read_lines(self.metrics(stage)))
-        return b"".join(data for number, data in numbered if number is not None and number <= done)
+        kept: dict[int, bytes] = {}
+        for line in read_lines(self.metrics(stage)):
+            number = _number(line)
+            if number is not None and number <= done:
+                kept.setdefault(number, line.data)  # of two that wrote the same chunk, the first
+        return b"".join(kept.values())
 
     def set_metrics(self, stage: str, lines: bytes) -> None:
         """Let a stage's metrics be these lines."""
         file = self.metrics(stage)
-        if not file.exists() or read_bytes(file) != lines:
+        if not file.exists() or read_journal(file) != lines:
             make_folder(file.parent)
             write_bytes(file, lines)
 
@@ -124,9 +147,9 @@ class Run:
 
 
 def _number(line: Line) -> int | None:
-    """Which chunk a line of the metrics is of, if it can be read."""
+    """Which chunk a line of the metrics is of, if it can be read. They are counted from one."""
     number = None if line.record is None else line.record.get("done")
-    return number if isinstance(number, int) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None
 
 
 def _read_dictionary(file: Path) -> dict[str, Any]:
@@ -141,20 +164,12 @@ def _read_dictionary(file: Path) -> dict[str, Any]:
 def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> Run:
     """A new run. Its configuration is on the disk before this returns."""
     make_folder(folder)
-    run = Run(folder, secrets.token_hex(8), experiment, config, **how)
+    run = Run(folder, os.urandom(8).hex(), experiment, config, **how)
     write_sealed(folder / RECORD, {"version": VERSION} | {name: getattr(run, name) for name in KINDS})
     write_json(folder / "config.json", config)
     write_json(folder / "provenance.json", provenance())
     run.log(f"began {experiment}")
     return run
-
-
-def publish(run: Run, folder: Path) -> None:
-    """The results, and the configuration they come from, to where others will look for them."""
-    make_folder(folder)
-    for file in (run.folder / "config.json", *sorted(run.results.iterdir())):
-        if file.is_file():
-            write_bytes(folder / file.name, read_bytes(file))
 
 
 def exists(folder: Path) -> bool:
@@ -181,6 +196,8 @@ def read(folder: Path) -> Run:
     if record.get("version") != VERSION:
         raise Foreign(f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}")
     check_kinds(folder / RECORD, record, KINDS)
+    if not all(isinstance(origin, str) for origin in record["origins"].values()):
+        raise Foreign(f"{folder / RECORD} does not say what it should under 'origins'")
     return Run(folder, **{name: record[name] for name in KINDS})
 
 
@@ -224,10 +241,12 @@ def glance(folder: Path) -> Glance:
     except StorageError as problem:
         return Glance(folder.name, "?", "damaged", note=str(problem))
     state = _read_dictionary(folder / "state.json")
-    name = state.get("state", "begun")
+    name = state.get("state") if isinstance(state.get("state"), str) else "begun"
     if name in ("running", "begun"):
         name = "running" if is_locked(folder) else "killed" if name == "running" else name
     told = {key: state[key] for key, kind in TOLD.items() if isinstance(state.get(key), kind)}
+    if not 0 <= told.get("progress", 0.0) <= 1:
+        del told["progress"]
     return Glance(run.name, run.experiment, str(name), **told)
 
 
@@ -242,9 +261,12 @@ def config_of(run: Run) -> Any:
 
 def last_metrics(run: Run) -> dict[str, dict[str, Any]]:
     """The last line of every stage."""
-    files = sorted((run.folder / "metrics").glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
-    records = {file.stem: [line.record for line in read_lines(file) if _number(line) is not None] for file in files}
-    return {stage: of_stage[-1] for stage, of_stage in records.items() if of_stage}  # type: ignore[misc]
+    files = [file for file in (run.folder / "metrics").glob("*.jsonl") if file.is_file()]
+    records: dict[str, list[Any]] = {}
+    for file in sorted(files, key=lambda file: file.stat().st_mtime):
+        with suppress(Damaged):
+            records[file.stem] = [line.record for line in read_lines(file) if _number(line) is not None]
+    return {stage: of_stage[-1] for stage, of_stage in records.items() if of_stage}
 
 
 def folders(root: Path) -> list[Path]:

@@ -4,6 +4,8 @@
 into being, so what has one is complete. It holds the checksum of the arrays and, under "about", what they belong to.
 """
 
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import safetensors.numpy
-from safetensors import SafetensorError
 
 from coadapt.storage import files
 from coadapt.storage.files import Damaged, Foreign, check_kinds, read_bytes, write_bytes
@@ -47,6 +48,14 @@ def load(path: Path, like: Any, about: dict[str, Any] | None = None) -> Any:
     _check_arrays(arrays_file(path), _all_described(arrays), _all_described(_stored_as(expected)))
     leaves = [_from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+
+def check_finite(path: Path, tree: Any) -> None:
+    """Refuse what was loaded from the path if there is something in it that no network can compute with."""
+    for name, leaf in _named(tree).items():
+        leaf = _with_type(leaf)
+        if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.isfinite(leaf).all():
+            raise Foreign(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
 
 
 def check(path: Path) -> None:
@@ -139,13 +148,22 @@ def _in_words(described: Any) -> str:
 
 
 def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:
-    file = arrays_file(path)
-    data = read_bytes(file)
-    if len(data) != manifest["bytes"]:
-        raise Damaged(f"{file} has {len(data):,} bytes where {manifest['bytes']:,} were written")
+    """The arrays, if their file is as large as was written; only then is it read."""
+    file, written = arrays_file(path), manifest["bytes"]
+    if written > _memory():
+        raise Foreign(f"{manifest_file(path)} speaks of {written:,} bytes of arrays, more than this machine can hold")
+    with suppress(OSError):  # which reading it will tell
+        if file.is_file() and (size := file.stat().st_size) != written:
+            raise Damaged(f"{file} has {size:,} bytes where {written:,} were written")
+    data = read_bytes(file, most=max(written, 0))
     if checksum(data) != manifest["sha256"]:
         raise Damaged(f"{file} was changed after it was written: its checksum is another one")
     try:
         return safetensors.numpy.load(data)
-    except SafetensorError as problem:
+    except Exception as problem:  # whatever the library comes up with where somebody has forged what it reads
         raise Damaged(f"{file} is not readable as safetensors: {problem}") from problem
+
+
+def _memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

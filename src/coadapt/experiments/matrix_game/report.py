@@ -67,6 +67,7 @@ def summary(results: Results) -> dict[str, Any]:
     config = results.config
     return {
         "experiment": "matrix_game",
+        "verdict": verdict(results),
         "rows": _rows(results),
         "ceilings": [
             {
@@ -110,6 +111,44 @@ def headline(results: Results) -> dict[str, float]:
         f"{NAMES[method]}, alpha {results.config.alphas[number]:g}": reward
         for (method, number), reward in rewards.items()
     }
+
+
+def verdict(results: Results) -> str:
+    """What was beaten by how much, in a sentence or two."""
+    said = {method: _shares_told(results, method) for method in TRAINED}
+    if not all(said.values()):
+        return ""  # where the best reward is not above zero there are no shares
+    ours, theirs = (said[method] for method in TRAINED)
+    steps = results.environment_steps
+    more = steps["rl2"] / (steps["predictor"] + steps["policy"])
+    budget = "as many steps" if more == 1 else f"{more:.2f} times as many steps"
+    learning = "; RL2 was still learning when its training was over" if _still_learning(results, "rl2") else ""
+    return (
+        f"With partners it has never met the agent earns {ours} of what the exact Bayes-optimal player earns, and RL2,"
+        f" which had {budget}, {theirs}{learning}."
+    )
+
+
+def _shares_told(results: Results, method: str) -> str:
+    """From which share of the ceiling to which, over all alphas."""
+    rewards = [results.last_step_rewards(method, "sample", number).mean() for number in range(len(results.ceilings))]
+    exact = [ceiling.bayes_last_step for ceiling in results.ceilings]
+    if min(exact) <= 0:
+        return ""
+    shares = [reward / most for reward, most in zip(rewards, exact, strict=True)]
+    return f"{min(shares):.1%} to {max(shares):.1%}"
+
+
+STILL_LEARNING = 0.01
+"""So much of what can be had is gained in the last fifth of training by one that has not learnt all it can."""
+
+
+def _still_learning(results: Results, method: str) -> bool:
+    """Whether the reward still rose at the end of training, at any alpha by more than a little."""
+    curve, exact = results.curves[method], [ceiling.bayes_last_step for ceiling in results.ceilings]
+    late = len(curve) - 1 - max(1, len(curve) // 5)
+    risen = [(of := results.of_alpha(curve, n).mean(1))[-1] - of[max(late, 0)] for n in range(len(exact))]
+    return any(rise > STILL_LEARNING * most for rise, most in zip(risen, exact, strict=True))
 
 
 def _rows(results: Results) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from coadapt.experiments.matrix_game.report import (
     reward_table,
     size_table,
     summary,
+    verdict,
 )
 from coadapt.experiments.matrix_game.scores import (
     MODES,
@@ -52,7 +53,8 @@ def report(config: MatrixGameConfig, outcomes: Inputs, folder: Path) -> Report:
     for name, draw in {"learning": draw_learning, "adaptation": draw_adaptation}.items():
         for ending, picture in draw(results).items():
             write_bytes(folder / f"{name}.{ending}", picture)
-    return Report(tables(results), headline(results), "The pictures to look at are learning.png and adaptation.png.")
+    closing = f"The pictures to look at are learning.png and adaptation.png. {verdict(results)}".strip()
+    return Report(tables(results), headline(results), closing)
 
 
 EXPERIMENT = Experiment("matrix_game", MatrixGameConfig, stages, report)

@@ -106,9 +106,9 @@ def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, 
 def evaluation_of(mode: str, config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that lets the finished agents and the controls play, a batch of new episodes at a time."""
 
-    def measure(trained: Inputs, batch: Count) -> tuple[dict[str, StepScores], Info]:
+    def measure(trained: Inputs, keys: Key, batch: Count) -> tuple[dict[str, StepScores], Info]:
         score = partial(score_all, config=config, episodes=config.batch, greedy=MODES[mode])
-        scores = _of_all(score, replicates, networks_at(trained, -1), batch)
+        scores = _of_all(score, keys, replicates, networks_at(trained, -1), batch)
         return scores, _last_rewards(scores)
 
     settings = config.world | {"mode": mode, "episodes": config.episodes_of(mode), "batch": config.batch}
@@ -118,9 +118,9 @@ def evaluation_of(mode: str, config: MatrixGameConfig, replicates: Replicates) -
 def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that lets the agents of every point of the learning curve play."""
 
-    def measure(trained: Inputs, point: Count) -> tuple[dict[str, StepScores], Info]:
+    def measure(trained: Inputs, keys: Key, point: Count) -> tuple[dict[str, StepScores], Info]:
         score = partial(score_trained, config=config, episodes=config.curve_episodes, greedy=False)
-        scores = _of_all(score, replicates, networks_at(trained, point), FIRST_OF_CURVE + point)
+        scores = _of_all(score, keys, replicates, networks_at(trained, point), FIRST_OF_CURVE + point)
         return scores, _last_rewards(scores)
 
     settings = config.world | {"points": config.curve_points, "episodes": config.curve_episodes}
@@ -130,16 +130,17 @@ def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
 def _measuring(name: str, settings: dict[str, Any], measure: Callable, parts: int, replicates: Replicates) -> Stage:
     remedy = "look at the networks it was given: their training must have gone wrong"
     display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy}
-    return measuring_stage(name, __name__, settings, measure, parts, Networks._fields, **display)
+    keys = keys_for(replicates, "evaluation")
+    return measuring_stage(name, __name__, settings, measure, keys, parts, Networks._fields, **display)
 
 
-def _of_all(score: Score, replicates: Replicates, networks: Networks, batch: Count) -> dict[str, StepScores]:
+def _of_all(score: Score, keys: Key, replicates: Replicates, networks: Networks, batch: Count) -> dict[str, StepScores]:
     """The scores of all replicates; each batch number brings new episodes."""
 
     def one(key, alpha, networks):
         return score(jax.random.fold_in(key, batch), alpha, networks)
 
-    return jax.vmap(one)(keys_for(replicates, "evaluation"), replicates.alphas, networks)
+    return jax.vmap(one)(keys, replicates.alphas, networks)
 
 
 def _last_rewards(scores: dict[str, StepScores]) -> Info:

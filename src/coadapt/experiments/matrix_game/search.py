@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.arrays import Array, Count, Float
+from coadapt.arrays import Array, Count, Float, Key
 from coadapt.evaluation.episodes import step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.scores import bayes_player, ceilings_of, table_for
@@ -172,17 +172,17 @@ def _scoring(of: Round) -> Stage:
     least_errors = np.array([ceiling.bayes_error_by_step[-1] for ceiling in ceilings], np.float32)
     best_rewards = np.array([ceiling.bayes_last_step for ceiling in ceilings], np.float32)
 
-    def measure(inputs: Inputs, part: Count) -> tuple[Array, Info]:
+    def measure(inputs: Inputs, keys: Key, part: Count) -> tuple[Array, Info]:
+        del part  # there is but one
         networks = jax.tree.map(lambda leaf: leaf[-1], inputs[of.training].networks)
-        measured = jax.vmap(lambda *one: _measure(of, *one))(
-            keys_for(replicates, "evaluation"), replicates.alphas, networks
-        )
+        measured = jax.vmap(lambda *one: _measure(of, *one))(keys, replicates.alphas, networks)
         by_alpha = measured.reshape(of.candidates, len(of.config.alphas), len(of.config.seeds)).mean(-1)
         scores = by_alpha / least_errors[None] if of.method == "predictor" else 1 + by_alpha / best_rewards[None]
         return scores, {"score": scores.mean(-1)}
 
     settings = {"round": of, "episodes": EPISODES}
-    return measuring_stage(of.scoring, __name__, settings, measure, 1, (of.training,), shown=("score",))
+    keys = keys_for(replicates, "evaluation")
+    return measuring_stage(of.scoring, __name__, settings, measure, keys, 1, (of.training,), shown=("score",))
 
 
 def _measure(of: Round, key: Any, alpha: Any, network: Any) -> Array:

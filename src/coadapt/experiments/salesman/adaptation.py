@@ -14,7 +14,7 @@ from coadapt.agents.beliefs import Recorded
 from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.relational import ready
 from coadapt.agents.restarting import Restarting
-from coadapt.arrays import Count, Vector
+from coadapt.arrays import Count, Key, Vector
 from coadapt.encounters import Greedy, Moment
 from coadapt.evaluation.adaptation import Opinion, opinion
 from coadapt.evaluation.returns import Means, Notes, nothing, play_with_all
@@ -36,13 +36,13 @@ SOURCES = ("predictor", "posterior")
 def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage in which the exact posterior looks over the agent's shoulder."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, Notes], Info]:
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, Notes], Info]:
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         agent = told_by(networks("predictor"), networks("policy"), config.feed)
         watched, labels = WithOnlooker(agent, posterior_of(config, partners)), labels_by_game(config, partners)
-        key = jax.random.fold_in(key_for(seed, "adaptation"), part)
+        for_play = jax.random.fold_in(key, part)
         play = lambda greedy: play_with_all(
-            key, config.world.game, partners, lambda _: watched, labels, config.batch, greedy, _both_opinions
+            for_play, config.world.game, partners, lambda _: watched, labels, config.batch, greedy, _both_opinions
         )[1]
         said = in_each_mode(play, source.modes)
         right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
@@ -74,7 +74,7 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
     """
     game, after = config.world.game, config.measures.exchange_after
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, dict[str, AfterExchange]], Info]:
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, AfterExchange]], Info]:
         networks, partners = source.networks(inputs, seed), source.partners(config, inputs)
         belief, policy = ready(networks("predictor")), networks("policy")
         always = lambda agent: lambda told: agent
@@ -86,11 +86,11 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
         pairs = _exchanged(partners, first, second, after)
         before, since = (labels_by_game(config, pairs._replace(labels=partners.labels[of])) for of in (first, second))
         told = jnp.where(jnp.arange(game.max_steps)[:, None] < after, before[:, None], since[:, None])
-        key = jax.random.fold_in(key_for(seed, "exchange"), part)
+        for_play = jax.random.fold_in(key, part)
 
         def play(name: str, greedy: Greedy) -> AfterExchange:
             note = own_opinion if name in (UNANNOUNCED, ANNOUNCED) else nothing
-            return AfterExchange(*play_with_all(key, game, pairs, agents[name], told, config.batch, greedy, note))
+            return AfterExchange(*play_with_all(for_play, game, pairs, agents[name], told, config.batch, greedy, note))
 
         found = {name: in_each_mode(partial(play, name), source.modes) for name in agents}
         return found, {name: jnp.mean(of[source.modes[-1]].episodes.total)[None] for name, of in found.items()}
@@ -127,4 +127,5 @@ def _stage(
     settings |= {"modes": source.modes}
     needs = source.needs(config.references, seed, config.trainings)
     parts, display = config.measures.episodes // config.batch, display_of(seed, *shown)
-    return measuring_stage(stage_name(name, seed), __name__, settings, measure, parts, needs, **display)
+    key = key_for(seed, name)
+    return measuring_stage(stage_name(name, seed), __name__, settings, measure, key, parts, needs, **display)

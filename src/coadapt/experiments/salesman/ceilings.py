@@ -54,9 +54,9 @@ def bounds_of(config: SalesmanConfig) -> Stage:
     """The stage that works out the bounds of the game itself, a layout at a time."""
     game = config.world.game
 
-    def measure(inputs: Inputs, number: Count) -> tuple[Bounds, Info]:
+    def measure(inputs: Inputs, key: Key, number: Count) -> tuple[Bounds, Info]:
         del inputs
-        layout = layout_of(game.reset(jax.random.fold_in(key_for(0, "bounds"), number)))
+        layout = layout_of(game.reset(jax.random.fold_in(key, number)))
         mean = lambda table: over_all_starts(game, layout, table)
         beside = jax.tree.map(mean, best_response(game, layout, at_random(game)).outlook)
         return Bounds(mean(joint_optimum(game, layout)), beside), {"return": beside.total[None]}
@@ -64,7 +64,7 @@ def bounds_of(config: SalesmanConfig) -> Stage:
     layouts = config.measures.bound_layouts
     settings = {"world": config.world, "layouts": layouts}
     display = {"replicates": ("a random walker",), "shown": ("return",)}
-    return measuring_stage("bounds", __name__, settings, measure, layouts, (), **display)
+    return measuring_stage("bounds", __name__, settings, measure, key_for(0, "bounds"), layouts, (), **display)
 
 
 class Played(NamedTuple):
@@ -87,7 +87,7 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
     """The stage that works out the best response to every reference partner, a layout at a time."""
     game = config.world.game
 
-    def measure(inputs: Inputs, number: Count) -> tuple[Ceilings, Info]:
+    def measure(inputs: Inputs, key: Key, number: Count) -> tuple[Ceilings, Info]:
         check_fits(game, responses=len(KINDS) * (len(config.references) + 1))
         partners, starts = source.partners(config, inputs), _starts(config, number)
         layout = shared_layout(starts)
@@ -105,13 +105,14 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
             for known, tables in ((by_name, to_each), (partners, to_kind))
         ]
         told = Seat(lambda label: FollowsTable(to_kind[jnp.argmax(label)]), partners.labels)
-        key = jax.random.fold_in(key_for(0, "responding"), number)
-        played = (_with_each(key, config, starts, partners, seat, greedy=True) for seat in (*finding_out, told))
+        for_play = jax.random.fold_in(key, number)
+        played = (_with_each(for_play, config, starts, partners, seat, greedy=True) for seat in (*finding_out, told))
         return Ceilings(best, *played), {"return": jnp.mean(best.total)[None]}
 
-    needs = source.needs(config.references)
+    needs, key = source.needs(config.references), key_for(0, "responding")
+    settings, layouts = _settings(config), config.measures.layouts
     display = {"replicates": ("all partners",), "shown": ("return",)}
-    return measuring_stage("ceilings", __name__, _settings(config), measure, config.measures.layouts, needs, **display)
+    return measuring_stage("ceilings", __name__, settings, measure, key, layouts, needs, **display)
 
 
 def _on_average(
@@ -125,12 +126,12 @@ def _on_average(
 def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage that lets the agents of one seed play from all starts, with every reference partner."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[dict[str, dict[str, Played]], Info]:
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, Played]], Info]:
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         layouts = part * LAYOUTS_AT_ONCE + jnp.arange(LAYOUTS_AT_ONCE)
         starts = jax.vmap(lambda layout: _starts(config, layout))(layouts)
-        key = jax.random.fold_in(key_for(seed, "regret"), part)
-        play = lambda seat, greedy: _with_each(key, config, starts, partners, seat, greedy)
+        for_play = jax.random.fold_in(key, part)
+        play = lambda seat, greedy: _with_each(for_play, config, starts, partners, seat, greedy)
         seats = _regretting(config, networks, partners)
         found = {method: in_each_mode(partial(play, seat), source.modes) for method, seat in seats.items()}
         return found, {method: jnp.mean(of[source.modes[-1]].total)[None] for method, of in found.items()}
@@ -139,7 +140,7 @@ def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> S
     name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
     settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods, "modes": source.modes}
     display = display_of(seed, *config.methods[:2])
-    return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
+    return measuring_stage(name, __name__, settings, measure, key_for(seed, "regret"), parts, needs, **display)
 
 
 def _regretting(config: SalesmanConfig, networks: Callable[[str], Any], partners: Partners) -> dict[str, Seat]:

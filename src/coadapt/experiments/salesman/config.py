@@ -23,10 +23,15 @@ LAYOUTS_AT_ONCE = 10
 """Agents that are held against the best response play on so many layouts side by side."""
 
 
+CLOSER = ("bounds", "regret", "crossplay", "adaptation", "exchange")
+"""What can be measured beside returns."""
+
+
 @dataclass(frozen=True)
 class Measures:
     """What is measured of trained agents beside their returns, and how closely."""
 
+    closer: tuple[str, ...] = CLOSER
     layouts: int = 200  # on which agents are held against the best response to each reference partner
     starts: int = 50  # on each of these layouts
     bound_layouts: int = 1_000  # on which the bounds of the game itself are worked out
@@ -34,6 +39,8 @@ class Measures:
     exchange_after: int = 8  # steps another partner takes over
 
     def __post_init__(self):
+        for name in self.closer:
+            one_of("measures.closer", name, CLOSER)
         for name in ("layouts", "starts", "bound_layouts", "episodes", "exchange_after"):
             whole(f"measures.{name}", getattr(self, name))
         if self.layouts % LAYOUTS_AT_ONCE:
@@ -56,6 +63,7 @@ class SalesmanConfig:
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     companions: tuple[int, ...] = (0, 1, 2, 3, 4)  # whose clones are training partners, beside a seed's own
     references: tuple[int, ...] = (100, 101, 102)  # whose clones nobody trains with, and all are tried with
+    pretrained_references: bool = False  # whether these are the partners that come with the package
     curve_points: int = 10  # how often learning is looked at
     episodes: int = 20_000  # of a method with a reference partner, in the end
     rehearsal_episodes: int = 4_000  # of an agent with a partner it trained with, in each way to act on a belief
@@ -116,6 +124,12 @@ class SalesmanConfig:
         """The seeds of all clones there have to be, those that nobody trains with first."""
         trained_with = [clone for seed in self.seeds for clone in self.population_of(seed)]
         return tuple(dict.fromkeys((*self.references, *trained_with)))
+
+    @property
+    def trained_clones(self) -> tuple[int, ...]:
+        """Those of them that are trained in this run."""
+        there_already = self.references if self.pretrained_references else ()
+        return tuple(clone for clone in self.all_clones if clone not in there_already)
 
     @property
     def trainings(self) -> tuple[str, ...]:

@@ -50,9 +50,9 @@ def draw_regret(results: Results) -> Pictures:
     bars = []
     for method in regretting(results):
         estimates = [regret_of(results, method, kind).lost for kind in reversed(KINDS)]
-        half = np.array([(of.high - of.low) / 2 for of in estimates])
         means = np.array([of.mean for of in estimates])
-        bars.append(Bar(NAMES[method], means, None if np.isnan(half).any() else half, COLOURS[method]))
+        reach = np.array([[of.mean - of.low for of in estimates], [of.high - of.mean for of in estimates]])
+        bars.append(Bar(NAMES[method], means, None if np.isnan(reach).any() else reach, COLOURS[method]))
     title = f"Return lost against the exact best response (95% intervals), the main agent {ACTING[results.mode]}"
     return draw_bars([f"{kind} partners" for kind in reversed(KINDS)], bars, "regret", title)
 

@@ -31,6 +31,7 @@ def summary(results: Results) -> dict[str, Any]:
     config = results.config
     return {
         "experiment": "salesman",
+        "verdict": verdict(results),
         "mode": results.mode,
         "feed": config.feed,
         "trained": config,
@@ -202,6 +203,28 @@ def headline(results: Results) -> dict[str, float]:
         if results.rehearsal
     }
     return returns or rehearsed
+
+
+def verdict(results: Results) -> str:
+    """What was beaten by how much, in a sentence: nothing, where the paper has no numbers."""
+    method = "behaviour_conditioned"
+    papers = {kind: row for kind in reversed(KINDS) if (row := paper_row(results, method, kind))}
+    if not papers or not results.cells or method not in results.config.methods:
+        return ""
+    returns = {kind: float(results.by_seed(method, results.mode, kind, "total").mean()) for kind in papers}
+    more = [returns[kind] - row.total for kind, row in papers.items()]
+    better = "more" if min(more) > 0 else "more (where it is negative: less)"
+    return (
+        f"With {_listed(list(papers))} partners it has never met the agent returns"
+        f" {_listed([f'{value:.4f}' for value in returns.values()])}: {_listed([f'{value:.4f}' for value in more])}"
+        f" {better} than the paper's."
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words as one says them: one, two and three."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def model_card(results: Results) -> str:

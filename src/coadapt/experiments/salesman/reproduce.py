@@ -16,11 +16,12 @@ from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of, regret
 from coadapt.experiments.salesman.clones import cloning_of, networks_of, told_nothing
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.drawings import figures
+from coadapt.experiments.salesman.pretrained import references_of, source_of
 from coadapt.experiments.salesman.record import write_record
-from coadapt.experiments.salesman.report import headline, model_card, summary
+from coadapt.experiments.salesman.report import headline, model_card, summary, verdict
 from coadapt.experiments.salesman.results import Results, gather
 from coadapt.experiments.salesman.scores import crossplay_of, evaluation_of, rehearsal_of, self_play_of
-from coadapt.experiments.salesman.seats import MODES, THIS_RUN, Source
+from coadapt.experiments.salesman.seats import MODES, Source
 from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
@@ -32,10 +33,10 @@ from coadapt.storage.provenance import commit
 
 def stages(config: SalesmanConfig) -> list[Stage]:
     """All clones first, then seed after seed; what can be had at best is worked out in between."""
-    best = [bounds_of(config), ceilings_of(config)] if config.references else []
     return [
-        *(stage for clone in config.all_clones for stage in _of_clone(config, clone)),
-        *best,
+        *references_of(config),
+        *(stage for clone in config.trained_clones for stage in _of_clone(config, clone)),
+        *(best_of(config, source_of(config)) if config.references else ()),
         *(stage for seed in config.seeds for stage in _of_seed(config, seed)),
     ]
 
@@ -51,18 +52,27 @@ def _of_seed(config: SalesmanConfig, seed: int) -> list[Stage]:
     made = [_training_of(training, config, seed) for training in config.trainings]
     if "behaviour_conditioned" in config.methods:
         made.append(rehearsal_of(config, seed))
-    return [*made, *measurements_of(config, seed, config.all_clones)] if config.references else made
+    return [*made, *measurements_of(config, seed, config.all_clones, source_of(config))] if config.references else made
 
 
-def measurements_of(
-    config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN
-) -> list[Stage]:
+def best_of(config: SalesmanConfig, source: Source) -> list[Stage]:
+    """What can be had at best, in this game and with the reference partners."""
+    made = [bounds_of(config)] if "bounds" in config.measures.closer else []
+    return [*made, ceilings_of(config, source)] if "regret" in config.measures.closer else made
+
+
+def measurements_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source) -> list[Stage]:
     """All that is measured of one seed's agents with reference partners, and with the partners of these clones."""
-    made = [evaluation_of(config, seed, source), regret_of(config, seed, source)]
-    made.append(crossplay_of(config, seed, clones, source))
-    if "behaviour_conditioned" in config.methods:
-        made += [adaptation_of(config, seed, source), exchange_of(config, seed, source)]
-    return made
+    closer = {
+        "regret": lambda: regret_of(config, seed, source),
+        "crossplay": lambda: crossplay_of(config, seed, clones, source),
+        "adaptation": lambda: adaptation_of(config, seed, source),
+        "exchange": lambda: exchange_of(config, seed, source),
+    }
+    if "behaviour_conditioned" not in config.methods:  # nobody else has a belief to look at
+        del closer["adaptation"], closer["exchange"]
+    wanted = [measure() for name, measure in closer.items() if name in config.measures.closer]
+    return [evaluation_of(config, seed, source), *wanted]
 
 
 def _training_of(training: str, config: SalesmanConfig, seed: int) -> Stage:
@@ -74,18 +84,18 @@ def _training_of(training: str, config: SalesmanConfig, seed: int) -> Stage:
 def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
     """Write everything into the folder, and say what there is to see."""
     results = gather(config, outcomes)
-    write_results(results, outcomes, folder)
+    write_results(results, outcomes, folder, source_of(config))
     agents = make_folder(folder / "agents")
     for name, saved in files_of(results, outcomes).items():
         make_folder((agents / name).parent)
         save(agents / name, saved)
     write_text(agents / "README.md", model_card(results))
     write_record(agents, results, _commit())
-    closing = f"The trained agents and partners are in {agents}; see them play with: coadapt watch"
-    return Report(tables(results), headline(results), closing)
+    closing = f"The trained agents and partners are in {agents}; see them play with: coadapt watch. {verdict(results)}"
+    return Report(tables(results), headline(results), closing.strip())
 
 
-def write_results(results: Results, outcomes: Inputs, folder: Path, source: Source = THIS_RUN) -> None:
+def write_results(results: Results, outcomes: Inputs, folder: Path, source: Source) -> None:
     """The numbers, the tables, the figures and some episodes."""
     write_json(folder / "summary.json", plain(summary(results)))
     write_text(folder / "table.md", "\n".join(table.markdown() for table in tables(results)))

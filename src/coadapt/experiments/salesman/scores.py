@@ -47,12 +47,13 @@ def labels_by_game(config: SalesmanConfig, partners: Partners) -> Any:
 def evaluation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> Stage:
     """The stage that lets all methods of one seed, and the controls, play with the reference partners."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
-        for_play, for_labels = jax.random.split(jax.random.fold_in(key_for(seed, "evaluation"), part))
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
+        for_play, for_labels = jax.random.split(jax.random.fold_in(key, part))
         partners, networks = source.partners(config, inputs), source.networks(inputs, seed)
         labels = labels_by_game(config, partners)
         play = lambda seat: in_each_mode(
-            lambda greedy: means_of(for_play, config.world.game, partners, seat, config.batch, greedy)
+            lambda greedy: means_of(for_play, config.world.game, partners, seat, config.batch, greedy),
+            source.evaluated_modes,
         )
         found = {method: play(seat) for method, seat in seats_of(config, networks, labels).items()}
         if "behaviour_conditioned" in config.methods:
@@ -61,9 +62,10 @@ def evaluation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) 
         return found, _returns(found)
 
     settings = _settings(config, seed) | {"methods": config.methods, "references": config.references}
+    settings |= {"modes": source.evaluated_modes}
     name, needs = stage_name("evaluation", seed), source.needs(config.references, seed, config.trainings)
-    display = display_of(seed, "behaviour_conditioned_argmax", "lstm_argmax")
-    return measuring_stage(name, __name__, settings, measure, _parts(config), needs, **display)
+    display, key = display_of(seed, "behaviour_conditioned_argmax", "lstm_argmax"), key_for(seed, "evaluation")
+    return measuring_stage(name, __name__, settings, measure, key, _parts(config), needs, **display)
 
 
 ByMode = dict[str, dict[str, Any]]
@@ -73,8 +75,8 @@ ByMode = dict[str, dict[str, Any]]
 def crossplay_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN) -> Stage:
     """The stage that lets all methods of one seed play with every partner of these clones."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
-        for_play = jax.random.fold_in(key_for(seed, "crossplay"), part)
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
+        for_play = jax.random.fold_in(key, part)
         partners = source.partners_of(clones, inputs)
         seats = seats_of(config, source.networks(inputs, seed), labels_by_game(config, partners))
         play = lambda seat, greedy: means_of(for_play, config.world.game, partners, seat, config.batch, greedy)
@@ -87,7 +89,8 @@ def crossplay_of(config: SalesmanConfig, seed: int, clones: tuple[int, ...], sou
     needs = source.needs(clones, seed, config.trainings)
     parts, mode = episodes // config.batch, source.modes[-1]
     display = display_of(seed, f"behaviour_conditioned_{mode}", f"lstm_{mode}")
-    return measuring_stage(stage_name("crossplay", seed), __name__, settings, measure, parts, needs, **display)
+    name, key = stage_name("crossplay", seed), key_for(seed, "crossplay")
+    return measuring_stage(name, __name__, settings, measure, key, parts, needs, **display)
 
 
 class Rehearsed(NamedTuple):
@@ -104,8 +107,8 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     """
     population = config.population_of(seed)
 
-    def measure(inputs: Inputs, part: Count) -> tuple[ByMode, Info]:
-        for_play = jax.random.fold_in(key_for(seed, "rehearsal"), part)
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
+        for_play = jax.random.fold_in(key, part)
         partners, networks = THIS_RUN.partners_of(population, inputs), THIS_RUN.networks(inputs, seed)
         agents = {feed: told_by(networks("predictor"), networks("policy"), feed) for feed in FEEDS}
         labels = labels_by_game(config, partners)
@@ -121,7 +124,8 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     needs = THIS_RUN.needs(population, seed, ("policy", "predictor"))
     settings = _settings(config, seed) | {"episodes": config.rehearsal_episodes}
     parts, name = config.rehearsal_episodes // config.batch, stage_name("rehearsal", seed)
-    return measuring_stage(name, __name__, settings, measure, parts, needs, **display_of(seed, f"{config.feed}_argmax"))
+    display, key = display_of(seed, f"{config.feed}_argmax"), key_for(seed, "rehearsal")
+    return measuring_stage(name, __name__, settings, measure, key, parts, needs, **display)
 
 
 def own_opinion(moment: Moment, label: Vector) -> Opinion:
@@ -137,22 +141,23 @@ def _returns(means: ByMode) -> Info:
 def self_play_of(config: SalesmanConfig, seed: int) -> Stage:
     """The stage that measures the three partners a clone has left behind, each with a copy of itself."""
 
-    def measure(inputs: Inputs, part: Count) -> tuple[Means, Info]:
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[Means, Info]:
         clones: Clones = networks_of(inputs, "clones", seed)
-        key = jax.random.fold_in(key_for(seed, "self_play"), part)
+        for_play = jax.random.fold_in(key, part)
         nothing = jnp.zeros((side_by_side(config.batch), 0))
         scores = []
         for policy in (getattr(clones, kind) for kind in KINDS):
             player = told_nothing(policy)
             alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
             itself = taken_by(player, nothing)
-            scores.append(means_of(key, config.world.game, alone, itself, config.batch, greedy=False))
+            scores.append(means_of(for_play, config.world.game, alone, itself, config.batch, greedy=False))
         by_kind = jax.tree.map(lambda *kinds: jnp.concatenate(kinds), *scores)
         return by_kind, {f"length_{kind}": by_kind.length[k][None] for k, kind in enumerate(KINDS)}
 
     name, needs = stage_name("self_play", seed), (stage_name("clones", seed),)
-    display = display_of(seed, "length_skilled")
-    return measuring_stage(name, __name__, _settings(config, seed), measure, _parts(config), needs, **display)
+    settings, display = _settings(config, seed), display_of(seed, "length_skilled")
+    key = key_for(seed, "self_play")
+    return measuring_stage(name, __name__, settings, measure, key, _parts(config), needs, **display)
 
 
 def _parts(config: SalesmanConfig) -> int:

@@ -100,8 +100,9 @@ class Source(NamedTuple):
     """Where a measurement gets its networks from: the trainings of this run, if nothing else is said."""
 
     find: Find = networks_of
-    made_by: tuple[str, ...] | None = None  # the stages that are needed for whatever is to be found
+    made_by: Callable[[str, int], str] = stage_name  # the stage that makes the networks of a training and a seed
     modes: tuple[str, ...] = tuple(MODES)  # in which agents are looked at closely: one, if it was chosen before
+    evaluated_modes: tuple[str, ...] = tuple(MODES)  # in which they are tried with the reference partners
 
     def partners(self, config: SalesmanConfig, inputs: Inputs) -> Partners:
         """The reference partners."""
@@ -119,10 +120,8 @@ class Source(NamedTuple):
         self, clones: tuple[int, ...], seed: int | None = None, trainings: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
         """The stages that make the partners of some clones and trainings of a seed."""
-        if self.made_by is not None:
-            return self.made_by
-        trained = (stage_name(training, seed) for training in trainings if seed is not None)
-        return tuple(dict.fromkeys((*trained, *(stage_name("clones", clone) for clone in clones))))
+        trained = (self.made_by(training, seed) for training in trainings if seed is not None)
+        return tuple(dict.fromkeys((*trained, *(self.made_by("clones", clone) for clone in clones))))
 
 
 THIS_RUN = Source()

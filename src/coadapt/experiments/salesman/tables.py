@@ -10,7 +10,7 @@ from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
 from coadapt.experiments.salesman.regrets import bounds_table, knowing_table, loss_table, regret_table, tells_losses
 from coadapt.experiments.salesman.results import Results, only
 from coadapt.experiments.salesman.scores import Cell
-from coadapt.experiments.salesman.seats import LABEL_SOURCES, MODES
+from coadapt.experiments.salesman.seats import LABEL_SOURCES
 from coadapt.experiments.salesman.wording import ACTING, NAMES, SOURCE_NAMES, interval, number, paper_row
 from coadapt.experiments.salesman.world import KINDS
 
@@ -31,8 +31,8 @@ def tables(results: Results) -> list[Table]:
         made += [loss_table(results)] if tells_losses(results) else []
         made.append(knowing_table(results))
     if results.cells:
-        other = next(mode for mode in MODES if mode != results.mode)
-        made += [score_table(results, results.mode), score_table(results, other)]
+        others = dict.fromkeys(mode for _, _, mode in results.cells if mode != results.mode)
+        made += [score_table(results, mode) for mode in (results.mode, *others)]
         led = "behaviour_conditioned" in results.config.methods and len(results.config.methods) > 1
         made += [lead_table(results)] if led else []
         made.append(source_table(results))

@@ -1,0 +1,119 @@
+"""The command that says what there is: versions, devices, and what lies on the disk."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import arg
+
+from coadapt.cli.answers import mistakes_explained, tell
+from coadapt.cli.experiments import RUNS
+
+THEIRS = "JAX_COMPILATION_CACHE_DIR"
+
+
+def doctor(
+    prune: Annotated[
+        tuple[str, ...],
+        arg(help="What to remove: cache (compiled programs) and artefacts (of which no run in the folder speaks)."),
+    ] = (),
+    root: Annotated[Path, arg(help="The folder with the runs.")] = RUNS,
+) -> None:
+    """What coadapt finds here: versions and known faults, devices, and how much room caches, artefacts and runs take.
+
+    What is pruned can be made again: a program is compiled anew, a stage is trained anew if somebody asks for it. Runs
+    are never removed.
+
+    Example: coadapt doctor --prune cache artefacts
+    """
+    with mistakes_explained():
+        for name in prune:
+            if name not in PRUNING:
+                raise ValueError(f"there is nothing called {name!r} to prune; choose from: {', '.join(PRUNING)}")
+        for name in dict.fromkeys(prune):
+            tell(f"Pruning {name} freed {_in_words(PRUNING[name](root))}.")
+    _show_versions()
+    _show_devices()
+    _show_disk(root)
+
+
+def _prune_cache(root: Path) -> int:
+    from coadapt.storage.housekeeping import remove_compiled
+
+    del root  # programs are shared by all
+    if os.environ.get(THEIRS):
+        raise ValueError(f"compiled programs lie where {THEIRS} says, which is your place; remove them yourself")
+    return remove_compiled()
+
+
+def _prune_artefacts(root: Path) -> int:
+    from coadapt.storage.housekeeping import remove_unused_artefacts
+
+    return remove_unused_artefacts(root)
+
+
+PRUNING: dict[str, Callable[[Path], int]] = {"cache": _prune_cache, "artefacts": _prune_artefacts}
+
+
+def _show_versions() -> None:
+    from coadapt.compiler import known_fault
+    from coadapt.evaluation.tables import Table
+    from coadapt.storage.fingerprint import versions
+
+    found = {"python": sys.version.split()[0]} | versions()
+    Table("Versions", ["", ""], [[name, number] for name, number in found.items()], left=(1,)).show()
+    fault = known_fault()
+    tell(f"A fault is known: {fault}." if fault else "No fault of these versions is known.")
+
+
+def _show_disk(root: Path) -> None:
+    from coadapt.evaluation.tables import Table
+    from coadapt.storage.housekeeping import artefacts_in, bytes_below, unused_artefacts
+    from coadapt.storage.runs import ARTEFACTS, folders
+
+    with mistakes_explained():
+        cache, programs = _cache()
+        runs, artefacts = folders(root), artefacts_in(root)
+    rows = [
+        ["compiled programs", str(cache), f"{programs:,}", _in_words(bytes_below(cache))],
+        ["runs", str(root), f"{len(runs):,}", _in_words(sum(map(bytes_below, runs)))],
+        ["artefacts", str(root / ARTEFACTS), f"{len(artefacts):,}", _in_words(sum(map(bytes_below, artefacts)))],
+    ]
+    Table("On this disk", ["", "where", "how many", "size"], rows, left=(1,)).show()
+    with mistakes_explained():
+        unused = sum(map(bytes_below, unused_artefacts(root)))
+    if unused:
+        tell(f"No run here uses {_in_words(unused)} of the artefacts: coadapt doctor --prune artefacts removes them.")
+
+
+def _cache() -> tuple[Path, int]:
+    """Where compiled programs are kept, and how many."""
+    from coadapt.storage.compiled import ENTRIES, all_compiled, entries
+
+    theirs = os.environ.get(THEIRS)
+    folder = Path(theirs) if theirs else all_compiled()
+    return folder, len(list(folder.glob(ENTRIES)) if theirs else entries(folder))
+
+
+def _show_devices() -> None:
+    import jax
+
+    try:
+        devices = jax.devices()
+    except RuntimeError as problem:
+        tell(f"JAX finds no device: {problem}")
+        return
+    kinds = [device.device_kind for device in devices]
+    listed = ", ".join(f"{kinds.count(kind)} x {kind}" for kind in dict.fromkeys(kinds))
+    tell(f"Devices: {listed} ({jax.default_backend()}); {os.cpu_count()} cores.")
+
+
+def _in_words(size: float) -> str:
+    """A number of bytes as people say it."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"

@@ -1,0 +1,62 @@
+"""Known faults of the compiler under JAX, and how to be spared them.
+
+Some releases of jaxlib return wrong numbers on a processor, silently. All of the faults known so far are in one path of
+the compiler (reductions that are handed on to YNNPACK), which can be switched off; without it programs are right, and
+no slower. It has to be done before JAX starts its backend, so it is done when `coadapt` is imported.
+"""
+
+import os
+import sys
+import warnings
+from importlib.metadata import PackageNotFoundError, version
+
+FLAG = "--xla_cpu_experimental_ynn_fusion_type"
+"""What is handed on to YNNPACK. Set to nothing, nothing is. Releases that do not know a flag abort when they see it."""
+
+FAULTS = {
+    "0.10.1": "is reported to return wrong values in some programs",
+    "0.10.2": "returns wrong values for some products that are summed up, and crashes on arrays of seven axes",
+    "0.11.0": "crashes or hangs on arrays of seven axes that are summed up",
+}
+"""By version of jaxlib: jax's issues 39103, 39257 and 40412."""
+
+
+def known_fault(release: str | None = None) -> str | None:
+    """What is wrong with a release of jaxlib (that which is installed) on a processor; None if nothing is known."""
+    release = release or installed() or ""
+    return f"jaxlib {release} {FAULTS[release]}" if release in FAULTS else None
+
+
+def installed() -> str | None:
+    """The version of jaxlib, without loading it."""
+    try:
+        return version("jaxlib")
+    except PackageNotFoundError:
+        return None
+
+
+def is_switched_off() -> bool:
+    """Whether programs compiled from now on are spared the faulty path."""
+    return any(flag == f"{FLAG}=" for flag in os.environ.get("XLA_FLAGS", "").split())
+
+
+def avoid_faults() -> None:
+    """Switch the faulty path off if this release has one. Somebody who has set the flag knows what they do."""
+    fault, flags = known_fault(), os.environ.get("XLA_FLAGS", "")
+    if fault is None or FLAG in flags:
+        return
+    if _has_started():
+        warnings.warn(
+            f"{fault}, and it has started already: import coadapt before anything is computed with jax, or set"
+            f" XLA_FLAGS={FLAG}=",
+            stacklevel=2,
+        )
+        return
+    os.environ["XLA_FLAGS"] = f"{flags} {FLAG}=".strip()
+
+
+def _has_started() -> bool:
+    """Whether JAX has read its flags; it does so when something is computed for the first time."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    started = getattr(bridge, "backends_are_initialized", None)
+    return bridge is not None and (started is None or bool(started()))

@@ -1,0 +1,24 @@
+"""How long the stages of a run took."""
+
+import re
+from typing import Any
+
+from coadapt.evaluation.tables import Table
+
+
+def family(stage: str) -> str:
+    """The name of a stage without its seed: those of one family do the same for different seeds."""
+    return re.sub(r"_\d+$", "", stage)
+
+
+def times_told(makings: dict[str, dict[str, Any]]) -> Table:
+    """How long the stages took; those that differ only by a number at the end of their name stand together."""
+    seconds = {stage: making["seconds"] or 0.0 for stage, making in makings.items()}
+    families: dict[str, list[float]] = {}
+    for stage, taken in seconds.items():
+        families.setdefault(family(stage), []).append(taken)
+    rows = [
+        [name, f"{len(each)}", f"{sum(each) / len(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()
+    ]
+    rows.append(["all", f"{len(seconds)}", "", f"{sum(seconds.values()):,.0f}"])
+    return Table("Seconds the stages took, compiling included", ["stage", "how many", "each", "together"], rows)

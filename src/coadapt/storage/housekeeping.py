@@ -1,0 +1,67 @@
+"""How much room things take, and making some: caches and artefacts can be made again, runs are never touched."""
+
+import os
+import shutil
+from pathlib import Path
+
+from coadapt.storage import compiled
+from coadapt.storage.files import StorageError, explained
+from coadapt.storage.lock import is_locked
+from coadapt.storage.runs import ARTEFACTS, folders
+
+
+def bytes_below(folder: Path) -> int:
+    """What all files below a folder hold, as far as one may look."""
+    sizes = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                sizes += os.lstat(os.path.join(place, name)).st_size
+            except OSError:  # gone since, or somebody else's
+                continue
+    return sizes
+
+
+def artefacts_in(root: Path) -> list[Path]:
+    """What the runs of a folder keep of finished stages."""
+    shelf = root / ARTEFACTS
+    return sorted(path for path in shelf.iterdir() if path.is_dir()) if shelf.is_dir() else []
+
+
+def unused_artefacts(root: Path) -> list[Path]:
+    """Those that no run beside them speaks of, neither in its log nor in its results, and that nobody is writing."""
+    told = "".join(_told(run) for run in folders(root))
+    return [path for path in artefacts_in(root) if path.name not in told and not is_locked(path)]
+
+
+def _told(run: Path) -> str:
+    """What a run says of the artefacts it made or took. One that cannot be asked might use all of them."""
+    try:
+        files = [file for file in (run / "log.txt", run / "results" / "provenance.json") if file.exists()]
+        return "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files)
+    except OSError as problem:
+        raise StorageError(
+            f"{run} cannot be read ({problem.strerror or problem}), so nobody knows which artefacts it uses"
+        ) from None
+
+
+def remove_unused_artefacts(root: Path) -> int:
+    """Away with them; how many bytes that freed."""
+    freed = 0
+    for folder in unused_artefacts(root):
+        size = bytes_below(folder)
+        with explained(folder):
+            shutil.rmtree(folder)
+        freed += size
+    return freed
+
+
+def remove_compiled() -> int:
+    """Away with all compiled programs; how many bytes that freed."""
+    freed = 0
+    for file in compiled.entries(compiled.all_compiled()):
+        size = file.stat().st_size
+        with explained(file):
+            file.unlink(missing_ok=True)
+        freed += size
+    return freed

@@ -1,0 +1,64 @@
+"""What a policy is told by each belief, and what it makes of it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.agents.bayes import BestAction
+from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
+from coadapt.agents.beliefs import DirichletPosterior, Fixed, Recorded
+
+TABLE = jnp.log(jnp.array([[9.0, 1.0], [0.2, 0.8]]))
+"""How a policy of two actions acts on each of two labels: nine to one, and one to four."""
+BELIEF = jnp.array([0.25, 0.75])
+
+
+def policy(observation, belief):
+    """It takes labels for certain, and their mean for a mean of logits."""
+    return belief @ TABLE
+
+
+def said(belief, *observations):
+    memory, found = belief.start(), []
+    for observation in observations:
+        opinion, memory = belief.update(observation, memory)
+        found.append(opinion.tolist())
+    return found
+
+
+def test_a_policy_is_fed_the_belief_its_likeliest_label_or_one_drawn_from_it():
+    """Drawn: 0.25 * 0.9 + 0.75 * 0.2 = 0.375 for the first action."""
+    logits = {name: feed(policy)(None, BELIEF) for name, feed in FEEDS.items()}
+    np.testing.assert_allclose(logits["probabilities"], BELIEF @ TABLE, rtol=1e-6)
+    np.testing.assert_allclose(logits["likeliest"], TABLE[1], rtol=1e-6)
+    np.testing.assert_allclose(jax.nn.softmax(logits["drawn"]), [0.375, 0.625], rtol=1e-5)
+
+
+def test_a_belief_that_is_certain_is_fed_alike_in_every_way():
+    for feed in FEEDS.values():
+        np.testing.assert_allclose(jax.nn.softmax(feed(policy)(None, jnp.array([1.0, 0.0]))), [0.9, 0.1], atol=1e-6)
+
+
+def test_the_agent_acts_on_what_it_believes_and_says_so(key):
+    agent = BehaviourConditioned(Fixed(BELIEF), policy)  # pyright: ignore[reportArgumentType]
+    decision = agent.decide(None, agent.start(key))
+    np.testing.assert_allclose(decision.logits, BELIEF @ TABLE, rtol=1e-6)
+    assert decision.info["belief"].tolist() == BELIEF.tolist()
+
+
+def test_what_was_recorded_is_said_step_by_step_and_the_last_stays():
+    assert said(Recorded(jnp.array([[1.0, 0.0], [0.0, 1.0]])), *[None] * 4) == [[1, 0], [0, 1], [0, 1], [0, 1]]
+
+
+def test_actions_are_counted_on_top_of_the_prior():
+    """A prior of 1 and 2: a third. Then the second action, and the second again: 1 of 4, and 1 of 5."""
+    second, nothing = jnp.array([0.0, 1.0]), jnp.zeros(2)
+    found = said(DirichletPosterior(jnp.array([1.0, 2.0]), lambda seen: seen), nothing, second, second)
+    np.testing.assert_allclose([first for first, _ in found], [1 / 3, 1 / 4, 1 / 5], rtol=1e-6)
+
+
+def test_the_best_action_is_that_of_the_best_column():
+    """Against a partner that takes its first action in one of four cases: 0.25 * 4 = 1 beats 0.75 * 1."""
+    payoff = jnp.array([[4.0, 0.0], [0.0, 1.0]])
+    assert BestAction(payoff)(None, BELIEF).tolist() == [0, -jnp.inf]
+    assert BestAction(payoff)(None, jnp.array([0.1, 0.9])).tolist() == [-jnp.inf, 0]

@@ -1,0 +1,216 @@
+"""PPO's equations, on numbers that can be had with pencil and paper."""
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from coadapt.encounters import Moment
+from coadapt.learning import ppo
+from coadapt.learning.ppo import Experience, PPOConfig
+from coadapt.partners.dirichlet import Stationary
+
+CLIP = 0.2
+NOW = 0.6
+"""The probability of the first of two actions under the policy as it is now, whatever it sees."""
+POLICY = Stationary(jnp.log(jnp.array([NOW, 1 - NOW])))
+CONFIG = PPOConfig(iterations=4, games=2, steps=2, epochs=1, clip=CLIP, discount=0.5, trace_decay=0.5)
+
+
+class Expects(NamedTuple):
+    """A critic that takes what it sees times its weight for the value, plus what it is told."""
+
+    weight: Any
+
+    def start(self):
+        return ()
+
+    def value(self, observation, label, memory):
+        return self.weight * observation + label.sum(), memory
+
+
+def experience(ratios, advantages, values=0.0, targets=0.0):
+    """One game in which the first action was always taken, so much less likely at the time as it has grown since."""
+    row = lambda numbers: jnp.broadcast_to(jnp.asarray(numbers, jnp.float32), (len(ratios),))[None]
+    return Experience(
+        observations=row(values),
+        ended=jnp.zeros((1, len(ratios)), bool),
+        actions=jnp.zeros((1, len(ratios)), jnp.int32),
+        log_probabilities=jnp.log(NOW / row(ratios)),
+        advantages=row(advantages),
+        targets=row(targets),
+        label=jnp.zeros((1, 0)),
+    )
+
+
+def as_it_is(policy, label):
+    return policy
+
+
+CRITIC = Expects(jnp.float32(1))
+LOSS = jax.jit(lambda policy, batch, bonus: ppo.loss((policy, CRITIC), batch, as_it_is, CLIP, bonus))
+GRADIENT = jax.jit(jax.grad(lambda policy, batch: ppo.loss((policy, CRITIC), batch, as_it_is, CLIP, 0.0)[0]))
+
+
+def loss(batch, entropy_bonus=0.0, policy=POLICY):
+    value, diagnostics = LOSS(policy, batch, entropy_bonus)
+    return float(value), {name: float(number) for name, number in diagnostics.items()}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "advantage", "counts"),
+    [
+        (1.1, 1.0, 1.1),
+        (1.5, 1.0, 1.2),  # likelier by more than the clip: no more is to be had
+        (1.5, -1.0, -1.5),  # but what has become likelier and is bad counts in full
+        (0.5, 1.0, 0.5),  # and so does what is good and has become unlikely
+        (0.5, -1.0, -0.8),
+        (0.9, -1.0, -0.9),
+    ],
+)
+def test_the_surrogate_is_clipped_on_both_sides_and_only_where_it_flatters(ratio, advantage, counts):
+    assert loss(experience([ratio], [advantage]))[0] == pytest.approx(-counts, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "advantage", "moves"), [(1.5, 1.0, 0), (0.5, -1.0, 0), (1.5, -1.0, 1), (0.5, 1.0, 1)]
+)
+def test_beyond_the_clip_nothing_pulls_any_more(ratio, advantage, moves):
+    assert bool(GRADIENT(POLICY, experience([ratio], [advantage])).logits.any()) == bool(moves)
+
+
+def test_all_samples_count_alike():
+    """1.2 - 1.5 + 0.5 - 0.8 = -0.6, over four samples."""
+    assert loss(experience([1.5, 1.5, 0.5, 0.5], [1, -1, 1, -1]))[0] == pytest.approx(0.15, abs=1e-6)
+
+
+def test_the_critics_loss_is_half_its_squared_error():
+    """It says 1 and 2 where 3 and 1 would have been right: 4 and 1, half of whose mean is 1.25."""
+    value, told = loss(experience([1.0, 1.0], [0, 0], values=[1, 2], targets=[3, 1]))
+    assert value == told["value_loss"] == pytest.approx(1.25)
+
+
+def test_the_entropy_bonus_is_taken_off():
+    """A coin has log 2 of it; a tenth of that is the bonus."""
+    value, told = loss(experience([1.0], [0]), entropy_bonus=0.1, policy=Stationary(jnp.zeros(2)))
+    assert told["entropy"] == pytest.approx(math.log(2))
+    assert value == pytest.approx(-0.1 * math.log(2))
+
+
+def test_what_is_told_of_ratios():
+    """Of 1.5, 0.5, 1.1 and 1 two are beyond the clip; r - 1 - log r is what each adds to the divergence."""
+    _, told = loss(experience([1.5, 0.5, 1.1, 1.0], [0, 0, 0, 0]))
+    assert told["clip_fraction"] == 0.5
+    assert told["kl"] == pytest.approx(np.mean([r - 1 - math.log(r) for r in (1.5, 0.5, 1.1, 1.0)]), abs=1e-6)
+
+
+def moments(rewards, seen, then, ended):
+    """Games of two steps, by game and time: what the critic sees, and what followed."""
+    both = lambda main, partner: (jnp.asarray(main, jnp.float32), jnp.asarray(partner, jnp.float32))
+    nothing = jnp.zeros_like(jnp.asarray(seen, jnp.float32))
+    shape = nothing.shape
+    return Moment(
+        observations=both(seen, nothing),
+        logits=both(jnp.log(jnp.broadcast_to(jnp.array([0.25, 0.75]), (*shape, 2))), jnp.zeros((*shape, 1))),
+        infos=({}, {}),
+        actions=(jnp.zeros(shape, jnp.int32), jnp.zeros(shape, jnp.int32)),
+        reward=jnp.asarray(rewards, jnp.float32),
+        terminated=jnp.asarray(ended, bool),
+        truncated=jnp.zeros(shape, bool),
+        next_observations=both(then, nothing),
+    )
+
+
+def test_targets_and_advantages_of_a_game():
+    """The critic says 2 and 4, then 8 which is after the end. Discount and decay are 1/2 each.
+
+    Surprises: 1 + 4/2 - 2 = 1 and 3 - 4 = -1. Advantages: 1 - 1/4 and -1; with the values they make the targets.
+    """
+    game = moments([1, 3], seen=[2, 4], then=[4, 8], ended=[False, True])
+    found, values = ppo.assess(game, jnp.zeros(0), CRITIC, CONFIG)
+    assert values.tolist() == [2, 4]
+    assert found.advantages.tolist() == [0.75, -1]
+    assert found.targets.tolist() == [2.75, 3]
+    assert found.log_probabilities.tolist() == pytest.approx([math.log(0.25)] * 2)
+
+
+def test_the_critic_is_told_the_truth():
+    game = moments([0, 0], seen=[0, 0], then=[0, 0], ended=[False, True])
+    _, values = ppo.assess(game, jnp.array([5.0, 2.0]), CRITIC, CONFIG)
+    assert values.tolist() == [7, 7]
+
+
+def learnt(monkeypatch, rewards, values):
+    """What an iteration learns from, in games of one-step episodes, and what it tells of them."""
+    seen: list[Experience] = []
+
+    def keep(key, state, experience, as_player, config):
+        seen.append(experience)
+        names = ("value_loss", "entropy", "kl", "clip_fraction", "policy_gradient_norm", "critic_gradient_norm")
+        return state, dict.fromkeys(names, jnp.float32(0))
+
+    monkeypatch.setattr(ppo, "improve", keep)
+    state = ppo.start(jax.random.key(0), POLICY, CRITIC, CONFIG)
+    games = moments(rewards, seen=values, then=values, ended=np.ones_like(rewards, bool))
+    after, info = ppo.learn_from(jax.random.key(1), state, games, jnp.zeros((2, 0)), as_it_is, CONFIG)
+    return seen[0], after, info
+
+
+def test_advantages_are_standardised_over_all_games_together(monkeypatch):
+    """1 and 3 in one game, 5 and 7 in the other: 4 on average, give or take the root of 5."""
+    found, after, info = learnt(monkeypatch, [[1.0, 3.0], [5.0, 7.0]], [[0.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(found.advantages, np.array([[-3, -1], [1, 3]]) / 5**0.5, rtol=1e-6)
+    assert found.targets.tolist() == [[1, 3], [5, 7]]
+    assert info.reward == 4
+    assert after.iteration == 1
+
+
+def test_the_variance_that_the_critic_explains(monkeypatch):
+    """The targets are the rewards: 0, 2, 4 and 6, of variance 5. It is off by 1, -1, 1 and -1, of variance 1."""
+    _, _, info = learnt(monkeypatch, [[0.0, 2.0], [4.0, 6.0]], [[1.0, 1.0], [5.0, 5.0]])
+    assert float(info.explained_variance) == pytest.approx(1 - 1 / 5)
+
+
+def improved(monkeypatch, iteration, games, **settings):
+    """An iteration on games that have but their number, in which the critic notes what there is to note.
+
+    Each update multiplies its weight by ten and adds the number of the game it was made of; the policy's weights lose
+    the rate of learning. What is told is the entropy bonus.
+    """
+    config = PPOConfig(4, games=games, steps=1, minibatches=games, learning_rate=1.0, entropy_bonus=1.0, **settings)
+
+    def note_game(networks, batch, as_player, clip, bonus):
+        policy, critic = networks
+        return critic.weight * batch.label.sum() + policy.logits.sum(), {"bonus": bonus}
+
+    def note(descent, gradient, optimiser, rate, bound):
+        is_critic = isinstance(descent.network, Expects)
+        write_down = lambda weight, game: 10 * weight + game
+        fall = lambda weight, _: weight - rate
+        return descent._replace(network=jax.tree.map(write_down if is_critic else fall, descent.network, gradient))
+
+    monkeypatch.setattr(ppo, "loss", note_game)
+    monkeypatch.setattr(ppo, "descend", note)
+    state = ppo.start(jax.random.key(0), Stationary(jnp.zeros(2)), Expects(jnp.float32(0)), config)
+    state = state._replace(iteration=jnp.int32(iteration))
+    each = jax.tree.map(lambda leaf: jnp.tile(leaf, (games, *(1,) * (leaf.ndim - 1))), experience([1.0], [0]))
+    each = each._replace(label=jnp.arange(1.0, games + 1)[:, None])
+    after, told = jax.jit(lambda state: ppo.improve(jax.random.key(1), state, each, as_it_is, config))(state)
+    return -float(after.policy.network.logits[0]), float(told["bonus"]), int(after.critic.network.weight)
+
+
+@pytest.mark.parametrize(("iteration", "share", "bonus"), [(0, 1 / 2, 1), (1, 3 / 4, 1 / 2), (3, 1 / 4, 0)])
+def test_the_learning_rate_rises_in_two_iterations_and_falls_over_four(iteration, share, bonus, monkeypatch):
+    """The entropy bonus is for half of them."""
+    found = improved(monkeypatch, iteration, games=1, epochs=1, warm_up=2, entropy_span=0.5)
+    assert found[:2] == (share, bonus)
+
+
+def test_every_epoch_deals_all_games_anew(monkeypatch):
+    _, _, dealt = improved(monkeypatch, 0, games=3, epochs=2)
+    first, second = str(dealt)[:3], str(dealt)[3:]
+    assert sorted(first) == sorted(second) == ["1", "2", "3"]
+    assert first != second

@@ -1,0 +1,1 @@
+"""Mistakes on purpose, one line each, and the test that notices it: `make mutants`."""
