@@ -1,6 +1,7 @@
 """Mistakes of one line that somebody might make, each with the test that has to notice it.
 
-The old text stands once in its file, which `tests/mutants/test_mutations.py` sees to: when a line moves on, so does this.
+The old text stands once in its file, which `tests/mutants/test_mutations.py` sees to: when a line moves on, so does
+this.
 """
 
 from pathlib import Path

@@ -14,7 +14,6 @@ Beside the runs of one folder lies artefacts/, the outcomes of finished stages, 
 """
 
 import os
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
