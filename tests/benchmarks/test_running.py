@@ -16,9 +16,19 @@ from coadapt.cli import main
 from coadapt.evaluation.tables import tables_in
 from coadapt.progress import Silent
 from tests.benchmarks.small import TINY
+from tests.quickly import compiled_quickly
 
 SHORTEST = ("stepping", "decision", "growth")
 """The rows that compile least."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def processes_compile_quickly():
+    """Nobody looks at how fast they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in compiled_quickly().items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from coadapt.configs.data import plain
 from coadapt.experiments.matrix_game import FAST
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
+from tests.quickly import compiled_quickly
 
 SMALL = replace(
     FAST,
@@ -47,8 +48,11 @@ def prepare(folder: Path) -> Path:
 
 
 def environment(cache: Path) -> dict[str, str]:
-    """The processes share what they compile, and leave the user's own cache alone."""
-    return os.environ | {"XDG_CACHE_HOME": str(cache), "PYTHONWARNINGS": "error"}
+    """The processes share what they compile, and leave the user's own cache alone.
+
+    Their numbers matter only in that they are always the same, so they are compiled quickly.
+    """
+    return os.environ | compiled_quickly() | {"XDG_CACHE_HOME": str(cache), "PYTHONWARNINGS": "error"}
 
 
 def compiled_once(cache: Path) -> dict[str, str]:

@@ -179,8 +179,8 @@ def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, nu
     time.sleep(0.5)
     endless.send_signal(number)
     assert endless.stderr is not None
-    assert endless.stderr.readline() == "first: compiling\n"
-    assert endless.stderr.readline() == "Stopping after this chunk of work; once more to leave at once.\n"
+    while (said := endless.stderr.readline()) != "Stopping after this chunk of work; once more to leave at once.\n":
+        assert said.startswith("first: compiling")  # on a busy machine more than once
     endless.send_signal(number)
     endless.communicate()
     assert endless.returncode == 128 + number
