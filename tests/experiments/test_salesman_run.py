@@ -24,6 +24,7 @@ from coadapt.experiments.stages import key_for
 from coadapt.experiments.working import Manner, Worker
 from coadapt.storage.files import Foreign
 from tests.experiments.small_salesman import SMALL
+from tests.experiments.tracing import traced_once
 
 pytestmark = pytest.mark.slow
 
@@ -31,10 +32,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def experiment():
     """Its stages are traced once, however often they are carried out."""
-    traced = [
-        replace(stage, begin=jax.jit(stage.begin), go_on=jax.jit(stage.go_on)) for stage in EXPERIMENT.stages(SMALL)
-    ]
-    return replace(EXPERIMENT, stages=lambda config: traced)
+    return traced_once(EXPERIMENT, SMALL)
 
 
 @pytest.fixture(scope="module")
