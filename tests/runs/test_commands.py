@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from coadapt.storage.runs import glance
 from tests.runs.processes import COMMAND, STAGES, begin, prepare, process, run
 from tests.runs.toy import bits, run_toy
 
@@ -117,8 +118,11 @@ def toy():
     """Starts the toy experiment in a process, and sees to it that none is left when the test is over."""
     started: list[subprocess.Popen] = []
 
-    def start(folder: Path, config: str = "{}") -> subprocess.Popen:
-        started.append(process("-m", "tests.runs.toy", str(folder), config))
+    def start(folder: Path, config: str = "{}", before: str = "") -> subprocess.Popen:
+        """`before` is Python to run first. There it may touch THERE, a file beside the run."""
+        there = f"THERE = Path({str(folder.with_name('there'))!r})"
+        script = f"from pathlib import Path; import jax; from tests.runs import toy\n{there}\n{before}\ntoy.main()"
+        started.append(process("-c", script, str(folder), config))
         return started[-1]
 
     yield start
@@ -127,12 +131,20 @@ def toy():
         each.communicate()
 
 
+TOLD_WHEN_IT_RUNS = """
+really = jax.stages.Compiled.__call__
+def instead(*arguments):
+    THERE.touch()
+    return really(*arguments)
+jax.stages.Compiled.__call__ = instead
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, number):
     """In the middle of a chunk that would take hours."""
-    endless = toy(tmp_path / "run", ENDLESS)
-    wait_for(tmp_path / "run/times.jsonl", endless)
-    time.sleep(0.5)
+    endless = toy(tmp_path / "run", ENDLESS, before=TOLD_WHEN_IT_RUNS)
+    wait_for(tmp_path / "there", endless)
     endless.send_signal(number)
     assert endless.stderr is not None
     assert endless.stderr.readline() == "Stopping after this chunk of work; once more to leave at once.\n"
@@ -141,6 +153,30 @@ def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, nu
     assert endless.returncode == 128 + number
     assert not list(tmp_path.rglob("*.part"))
     assert json.loads((tmp_path / "run/config.json").read_text())["patience"] == 2_000_000_000
+
+
+FOR_EVER = """
+import time
+def instead(*_):
+    THERE.touch()
+    while True:
+        time.sleep(3600)
+"""
+PLANS, COMPILES = f"{FOR_EVER}\ntoy._wait = instead", f"{FOR_EVER}\njax.stages.Lowered.compile = instead"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("doing", [PLANS, COMPILES], ids=["plans", "compiles"])
+def test_asked_while_it_plans_or_compiles_it_does_not_wait(toy, tmp_path, doing, number):
+    """For neither would ever come to its end; `_wait` is a part of what is planned."""
+    endless = toy(tmp_path / "run", before=doing)
+    wait_for(tmp_path / "there", endless)
+    endless.send_signal(number)
+    _, err = endless.communicate(timeout=300)
+    assert endless.returncode == 128 + number, err
+    assert err.endswith(f"coadapt: stopped, and nothing is lost; go on with: coadapt resume {tmp_path}/run\n")
+    assert glance(tmp_path / "run").state == "interrupted"
+    run_toy(tmp_path / "run")
 
 
 def test_two_processes_on_one_run(toy, tmp_path):

@@ -41,14 +41,14 @@ def stops_explained(folder: Path) -> Iterator[None]:
     """Within it a run may stop for good reasons; the person is told them, and how to go on."""
     from coadapt.experiments.working import Diverged
     from coadapt.interruption import Interrupted
-    from coadapt.oracles.salesman import DoesNotFit
+    from coadapt.memory import DoesNotFit
     from coadapt.storage.files import CannotWrite, StorageError
 
     go_on = f"coadapt resume {folder}"
     try:
         yield
     except Interrupted as stop:
-        raise _leave(f"stopped, and nothing is lost; go on with: {go_on}", stop.status, end="") from None
+        raise _leave(stopped(folder), stop.status, end="") from None
     except Diverged as stop:
         raise _leave(
             f"{stop}; go on under other settings with: {go_on} --fork --set FIELD=VALUE", FAILURE, ""
@@ -61,6 +61,16 @@ def stops_explained(folder: Path) -> Iterator[None]:
         raise _leave(str(stop), MISTAKE) from None
 
 
+def stopped(folder: Path) -> str:
+    """What is said when someone has asked a run to stop."""
+    return f"stopped, and nothing is lost; go on with: coadapt resume {folder}"
+
+
+def say(sentence: str, end: str = ".") -> None:
+    """A sentence of the command's own."""
+    print(f"coadapt: {sentence}{end}", file=sys.stderr, flush=True)
+
+
 def _leave(sentence: str, status: int, end: str = ".") -> SystemExit:
-    print(f"coadapt: {sentence}{end}", file=sys.stderr)
+    say(sentence, end)
     return SystemExit(status)

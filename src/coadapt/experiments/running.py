@@ -53,8 +53,10 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
     with listening(manner.progress.say) as interruption:
         worker = Worker(run, manner, interruption)
         try:
+            with worker.nothing_to_lose():
+                planned = plan(experiment, config, run.origins)
             with worker.tracking():
-                outcomes = worker.make_all(plan(experiment, config, run.origins))
+                outcomes = worker.make_all(planned)
             report = experiment.report(config, outcomes, make_folder(run.results))
             report = worker.finish(report)
         except BaseException as why:

@@ -64,7 +64,11 @@ def bounds_of(config: SalesmanConfig) -> Stage:
     layouts = config.measures.bound_layouts
     settings = {"world": config.world, "layouts": layouts}
     display = {"replicates": ("a random walker",), "shown": ("return",)}
+    display |= {"larger_by": ("measures.bound_layouts", "world.game.size")}
     return measuring_stage("bounds", __name__, settings, measure, layouts, (), **display)
+
+
+LARGER_BY = "measures.layouts or measures.starts", "measures.starts"
 
 
 class Played(NamedTuple):
@@ -110,7 +114,7 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
         return Ceilings(best, *played), {"return": jnp.mean(best.total)[None]}
 
     needs = source.needs(config.references)
-    display = {"replicates": ("all partners",), "shown": ("return",)}
+    display = {"replicates": ("all partners",), "shown": ("return",), "larger_by": LARGER_BY}
     return measuring_stage("ceilings", __name__, _settings(config), measure, config.measures.layouts, needs, **display)
 
 
@@ -138,7 +142,7 @@ def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> S
     needs = source.needs(config.references, seed, config.trainings)
     name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
     settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods, "modes": source.modes}
-    display = display_of(seed, *config.methods[:2])
+    display = display_of(seed, *config.methods[:2]) | {"larger_by": LARGER_BY}
     return measuring_stage(name, __name__, settings, measure, parts, needs, **display)
 
 
