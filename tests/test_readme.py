@@ -25,6 +25,13 @@ def test_every_link_to_a_file_leads_somewhere():
         assert (ROOT / target).exists(), target
 
 
+def test_as_many_trials_name_reference_partners_as_the_docs_say():
+    (chosen,) = re.findall(r"## How the settings were chosen\n(.*)", (ROOT / "docs/salesman.md").read_text(), re.DOTALL)
+    naming = [line for line in chosen.splitlines() if line.startswith("|") and "reference" in line]
+    assert len(naming) == 4
+    assert "Four of them name reference partners." in " ".join(chosen.split())
+
+
 @pytest.mark.parametrize("experiment", ["matrix_game", "salesman"])
 def test_the_table_is_the_committed_one(experiment):
     committed = (ROOT / "results" / experiment / "table.md").read_text()

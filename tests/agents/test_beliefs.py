@@ -51,10 +51,10 @@ def test_what_was_recorded_is_said_step_by_step_and_the_last_stays():
 
 
 def test_actions_are_counted_on_top_of_the_prior():
-    """A prior of 1 and 2: a third. Then the second action, and the second again: 1 of 4, and 1 of 5."""
+    """A prior of 1 and 2: a third. Then the second action, again and again: 1 of 4, of 5 and of 6."""
     second, nothing = jnp.array([0.0, 1.0]), jnp.zeros(2)
-    found = said(DirichletPosterior(jnp.array([1.0, 2.0]), lambda seen: seen), nothing, second, second)
-    np.testing.assert_allclose([first for first, _ in found], [1 / 3, 1 / 4, 1 / 5], rtol=1e-6)
+    found = said(DirichletPosterior(jnp.array([1.0, 2.0]), lambda seen: seen), nothing, *[second] * 3)
+    np.testing.assert_allclose([first for first, _ in found], [1 / 3, 1 / 4, 1 / 5, 1 / 6], rtol=1e-6)
 
 
 def test_the_best_action_is_that_of_the_best_column():

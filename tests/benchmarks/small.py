@@ -32,6 +32,6 @@ TINY = replace(
         curve_points=1,
     ),
     goals={"length": 50.0, "returns": {"skilled": -1.0, "novice": -1.0}, "look_every": 2, "episodes": 4},
-    growth_games=(4,),
+    growth_games=(),
     growth_seeds=(1, 2),
 )

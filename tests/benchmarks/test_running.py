@@ -6,6 +6,7 @@ from shutil import copytree
 
 import pytest
 
+from coadapt.benchmarks import running
 from coadapt.benchmarks.asking import PeerFailed
 from coadapt.benchmarks.measuring import Entry, Spread
 from coadapt.benchmarks.quality import PASSED, SKILLED, Growth, Reached, _extrapolated, _ours
@@ -15,9 +16,19 @@ from coadapt.cli import main
 from coadapt.evaluation.tables import tables_in
 from coadapt.progress import Silent
 from tests.benchmarks.small import TINY
+from tests.quickly import compiled_quickly
 
 SHORTEST = ("stepping", "decision", "growth")
 """The rows that compile least."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def processes_compile_quickly():
+    """Nobody looks at how fast they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in compiled_quickly().items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +84,8 @@ def test_rows_of_other_sizes_are_neither_mixed_nor_lost(folder, tmp_path):
     assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == list(SHORTEST)
 
 
-def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(folder, tmp_path):
+def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "describe", lambda *_: machine("Monday"))
     run(("decision",), TINY, None, tmp_path, Silent())
     other = replace(TINY, decisions=TINY.decisions + 1)
     run(("decision",), other, None, tmp_path, Silent())

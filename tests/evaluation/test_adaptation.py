@@ -86,14 +86,14 @@ def test_steps_until_known(accuracy, step):
 
 
 def test_a_calibration_counted_by_hand():
-    """Two at 0.6, of which one is right; two at 0.95, both right: off by 0.1 and by 0.05, half the time each."""
-    beliefs = jnp.array([[0.6, 0.4], [0.4, 0.6], [0.95, 0.05], [0.05, 0.95]])
-    labels = jnp.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    """Two at 0.6, of which one is right: off by 0.1, a quarter of the time. Six at 0.95, all right: off by 0.05."""
+    beliefs = jnp.array([[0.6, 0.4], [0.4, 0.6], *[[0.95, 0.05], [0.05, 0.95]] * 3])
+    labels = jnp.array([[1.0, 0.0], [1.0, 0.0], *[[1.0, 0.0], [0.0, 1.0]] * 3])
     found = calibration(added_up(jax.vmap(opinion)(beliefs, labels)))
     assert found.said[[6, 9]] == pytest.approx([0.6, 0.95])
     assert found.was[[6, 9]] == pytest.approx([0.5, 1.0])
-    assert found.share[[6, 9]] == pytest.approx([0.5, 0.5])
-    assert found.error == pytest.approx(0.075)
+    assert found.share[[6, 9]] == pytest.approx([0.25, 0.75])
+    assert found.error == pytest.approx(0.025 + 0.0375)
 
 
 def test_an_opinion_is_worth_what_it_is():

@@ -73,9 +73,9 @@ def test_a_player_that_remembers_has_no_table():
 
 
 def test_all_starts_of_a_grid_of_four_cells():
-    """Two cells are taken, so there are two starts: one agent on each of the others. The number of a place tells it."""
+    """Two cells are taken, so there are two starts: one agent on each of the others. A place is told by its square."""
     game, layout = Salesman(size=2, subgoals=1), Layout(jnp.array([[0, 0]]), jnp.array([1, 1]))
-    table = jnp.arange(32.0).reshape(2, 2, 2, 2, 2)
+    table = jnp.arange(32.0).reshape(2, 2, 2, 2, 2) ** 2
     assert over_all_starts(game, layout, table) == (table[0, 1, 1, 0, 0] + table[1, 0, 0, 1, 0]) / 2
 
 

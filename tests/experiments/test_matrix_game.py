@@ -18,6 +18,7 @@ from coadapt.experiments.matrix_game.training import LEARNERS
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.stages import all_replicates
 from coadapt.partners.dirichlet import DirichletPartners
+from tests.experiments.tracing import traced_once
 
 TINY = replace(
     FAST,
@@ -35,9 +36,15 @@ TINY = replace(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def experiment():
+    """Its stages are traced once, however often they are carried out."""
+    return traced_once(matrix_game.EXPERIMENT, TINY)
+
+
+@pytest.fixture(scope="module")
+def folder(experiment, tmp_path_factory):
     path = tmp_path_factory.mktemp("matrix_game")
-    run, _ = carry_out(matrix_game.EXPERIMENT, TINY, path / "run")
+    run, _ = carry_out(experiment, TINY, path / "run")
     return run.results
 
 
@@ -144,8 +151,8 @@ def test_the_diagnostics_of_every_stage_are_kept(summary):
     }
 
 
-def test_the_same_seeds_give_the_same_numbers_bit_for_bit(folder, tmp_path):
-    again, _ = carry_out(matrix_game.EXPERIMENT, TINY, tmp_path / "run")
+def test_the_same_seeds_give_the_same_numbers_bit_for_bit(experiment, folder, tmp_path):
+    again, _ = carry_out(experiment, TINY, tmp_path / "run")
     for name in ("summary.json", "table.md", "learning.svg"):
         assert (again.results / name).read_bytes() == (folder / name).read_bytes()
 
@@ -154,22 +161,6 @@ def test_the_chances_of_a_replicate_do_not_depend_on_which_others_there_are():
     key_of = lambda replicates, number: jax.random.key_data(replicates.keys)[number].tolist()
     assert key_of(all_replicates((0.03, 1.0), (0, 7)), 3) == key_of(all_replicates((1.0,), (7,)), 0)
     assert key_of(all_replicates((0.03, 1.0), (0, 7)), 3) != key_of(all_replicates((1.0,), (0,)), 0)
-
-
-def test_another_payoff_table_works_from_end_to_end(tmp_path):
-    table = ((1.0, 0.0, 0.3), (0.0, 1.0, 0.3))
-    config = replace(
-        TINY,
-        payoff=table,
-        alphas=(0.5,),
-        seeds=(0,),
-        max_steps=4,
-        **{name: replace(getattr(TINY, name), steps=4) for name in ("predictor", "policy", "rl2")},
-    )
-    run, _ = carry_out(matrix_game.EXPERIMENT, config, tmp_path / "run")
-    summary = json.loads((run.results / "summary.json").read_text())
-    assert len(summary["rows"]) == len(METHODS) * 2
-    assert summary["parameters"]["rl2"]["policy"] == 4 * 32 * (1 + 3 + 2 + 1 + 32 + 1) + 33 * 16 + 17 * 3
 
 
 def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():

@@ -24,6 +24,7 @@ from coadapt.experiments.stages import key_for
 from coadapt.experiments.working import Manner, Worker
 from coadapt.storage.files import Foreign
 from tests.experiments.small_salesman import SMALL
+from tests.experiments.tracing import traced_once
 
 pytestmark = pytest.mark.slow
 
@@ -31,10 +32,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def experiment():
     """Its stages are traced once, however often they are carried out."""
-    traced = [
-        replace(stage, begin=jax.jit(stage.begin), go_on=jax.jit(stage.go_on)) for stage in EXPERIMENT.stages(SMALL)
-    ]
-    return replace(EXPERIMENT, stages=lambda config: traced)
+    return traced_once(EXPERIMENT, SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +174,7 @@ def test_the_published_agents_are_worth_what_training_found(published, summary, 
 
 def test_a_record_of_other_agents_or_none_at_all_is_refused(run, tmp_path):
     nothing = gather(SMALL, {})
-    with pytest.raises(Foreign, match=r"is of agents trained at .*, but those beside it were at another"):
+    with pytest.raises(Foreign, match=r"was written at commit .*, but the agents beside it at another"):
         with_record(run.results / "agents", nothing, "another")
     record = json.loads((run.results / "agents" / "training.json").read_text())
     (tmp_path / "training.json").write_text(json.dumps(record | {"curves": [7]}))

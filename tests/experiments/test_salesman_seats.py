@@ -86,7 +86,7 @@ def beliefs_noted(note, partners):
     belief = partners.labels[0]
     infos = {"belief": belief, "onlooker": belief}, {}
     flag, number = jnp.bool_(False), jnp.float32(0)
-    of_one = note(Moment((), (belief, belief), infos, (number, number), number, flag, flag, ()), belief)
+    of_one = note(Moment(((), ()), (belief, belief), infos, (number, number), number, flag, flag, ((), ())), belief)
     by_step = lambda leaf: jnp.zeros((len(partners.ids), WORLD.game.max_steps, *leaf.shape), leaf.dtype)
     return jax.tree.map(by_step, of_one)
 
@@ -164,7 +164,8 @@ def test_kinds_come_in_their_order():
 
 def test_partners_are_told_nothing():
     partner = told_nothing(marked("policy", 1.0), jnp.ones(3))
-    assert partner.belief.label.tolist() == NO_LABEL.tolist() == [0, 0, 0]
+    said, _ = partner.belief.update(None, partner.belief.start())
+    assert said.tolist() == NO_LABEL.tolist() == [0, 0, 0]
 
 
 def test_what_else_a_policy_is_told():

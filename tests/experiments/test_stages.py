@@ -47,10 +47,12 @@ def test_a_learning_curve_counted_by_hand(keep_all):
     stage = training_stage("count", __name__, {}, counting(), keys, conditions, points=2, keep_all=keep_all)
     assert (stage.chunks, stage.iterations, stage.steps) == (6, 20, 14)
     state, go_on = stage.begin({}), jax.jit(lambda state: stage.go_on(state, {}))
+    infos = []
     for _ in range(stage.chunks):
         state, info = go_on(state)
+        infos.append(info["before"])
     curve = stage.outcome(state)
-    np.testing.assert_allclose(info["before"], [109.5, 219], rtol=1e-6)
+    np.testing.assert_allclose(infos[-1], [109.5, 219], rtol=1e-6)
     np.testing.assert_allclose(curve.infos["before"], [[29.5, 59], [89.5, 179]], rtol=1e-6)
     assert curve.networks.tolist() == ([[60, 120], [120, 240]] if keep_all else [120, 240])
 

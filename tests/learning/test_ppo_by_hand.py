@@ -32,7 +32,7 @@ class Expects(NamedTuple):
         return self.weight * observation + label.sum(), memory
 
 
-def experience(ratios, advantages, values=0.0, targets=0.0):
+def experience(ratios, advantages, values=(0.0,), targets=(0.0,)):
     """One game in which the first action was always taken, so much less likely at the time as it has grown since."""
     row = lambda numbers: jnp.broadcast_to(jnp.asarray(numbers, jnp.float32), (len(ratios),))[None]
     return Experience(

@@ -35,13 +35,23 @@ def main(words: Sequence[str]) -> int:
         copies = [_copy(Path(folder) / str(number)) for number in range(SIDE_BY_SIDE)]
         tests = sorted({each.killed_by for each in chosen})
         print(f"{len(tests)} tests on the sources as they are ...", flush=True)
-        status, told = _run(copies[0], tests)
-        if status != 0:
-            print(f"{told}\nthese tests have to pass before a mutation can show anything", file=sys.stderr)
+        if not _all_pass(tests, copies):
+            print("these tests have to pass before a mutation can show anything", file=sys.stderr)
             return 1
         survivors = [each for each, killed in _try_all(chosen, copies) if not killed]
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutations killed")
     return 1 if survivors else 0
+
+
+def _all_pass(tests: Sequence[str], copies: Sequence[Path]) -> bool:
+    """Whether all tests pass, each copy running its share of them; if not, what they say is told."""
+    shares = [(copy, tests[number :: len(copies)]) for number, copy in enumerate(copies)]
+    with ThreadPoolExecutor(len(copies)) as pool:
+        found = list(pool.map(lambda share: _run(*share) if share[1] else (0, ""), shares))
+    for status, told in found:
+        if status:
+            print(told, file=sys.stderr)
+    return not any(status for status, _ in found)
 
 
 def _try_all(chosen: Sequence[Mutation], copies: Sequence[Path]) -> Iterator[tuple[Mutation, bool]]:
@@ -54,7 +64,7 @@ def _try_all(chosen: Sequence[Mutation], copies: Sequence[Path]) -> Iterator[tup
         copy, begun = free.get(), time.monotonic()
         try:
             with _with(mutation, copy):
-                status, told = _run(copy, [mutation.killed_by])
+                status, told = _run(copy, [mutation.killed_by], PYTHONDONTWRITEBYTECODE="1")
         finally:
             free.put(copy)
         return status == 1 and bool(NOTICED.search(told)), time.monotonic() - begun
@@ -96,12 +106,12 @@ def _with(mutation: Mutation, copy: Path) -> Iterator[None]:
         file.write_text(as_it_is)
 
 
-def _run(copy: Path, tests: Sequence[str]) -> tuple[int, str]:
+def _run(copy: Path, tests: Sequence[str], **settings: str) -> tuple[int, str]:
     """Pytest's exit status and what it said, in a process of its own that has no sources but those of the copy.
 
-    Nothing compiled is kept beside them: within one second two mutants of one length would pass for the same file.
+    With a mutation nothing compiled is kept: within a second two mutants of one length would pass for the same file.
     """
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "1000"}
+    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "COLUMNS": "1000"} | settings
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{t}" for t in tests)]
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr

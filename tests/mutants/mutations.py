@@ -1,6 +1,6 @@
 """Mistakes of one line that somebody might make, each with the test that has to notice it.
 
-The old text stands once in its file, which `tests/mutants/test_mutations.py` sees to: when a line moves on, so does this.
+The old text stands once in its file, and `test_mutations.py` sees to it: when a line moves on, so does this.
 """
 
 from pathlib import Path
@@ -361,7 +361,7 @@ EVALUATION = [
         "evaluation/adaptation.py",
         "np.nansum(np.abs(self.said - self.was) * self.share)",
         "np.nanmean(np.abs(self.said - self.was))",
-        "evaluation/test_adaptation.py::test_a_calibration_of_each_step",
+        "evaluation/test_adaptation.py::test_a_calibration_counted_by_hand",
     ),
     Mutation(
         "the interquartile mean is the mean",

@@ -1,5 +1,7 @@
 """What comes with the package: it loads, it is light, and its manifests hold what the project asks of it."""
 
+import json
+
 import jax
 import numpy as np
 import pytest
@@ -16,6 +18,14 @@ def test_it_is_light():
     sizes = [file.stat().st_size for file in PUBLISHED.rglob("*") if file.is_file()]
     assert max(sizes) < 5e6
     assert sum(sizes) < 21e6
+
+
+def test_it_says_which_commits_made_it():
+    """The manifests of agents do, stage by stage; where they are older than that, the page beside them does."""
+    of_manifests = [find(name).about.get("stages", {}) for name in coadapt.published()]
+    told = (PUBLISHED / "salesman" / "README.md").read_text() + json.dumps(of_manifests)
+    stages = json.loads((PUBLISHED / "salesman" / "training-provenance.json").read_text())["stages"]
+    assert all(making["commit"][:7] in told for making in stages.values())
 
 
 @pytest.mark.parametrize("name", coadapt.published())

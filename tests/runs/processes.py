@@ -12,12 +12,13 @@ from coadapt.configs.data import plain
 from coadapt.experiments.matrix_game import FAST
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
+from tests.quickly import compiled_quickly
 
 SMALL = replace(
     FAST,
     alphas=(0.1, 1.0),
     seeds=(3,),
-    payoff=((1.0, -0.5), (-0.5, 1.0)),
+    payoff=((1.0, 0.0, 0.3), (0.0, 1.0, 0.3)),  # not the paper's, and not as many actions in one seat as in the other
     max_steps=3,
     sizes=replace(FAST.sizes, predictor_units=4, rl2_units=4, rl2_critic_units=4),
     predictor=SupervisedConfig(iterations=160, games=4, steps=3, learning_rate=1e-2),
@@ -47,8 +48,18 @@ def prepare(folder: Path) -> Path:
 
 
 def environment(cache: Path) -> dict[str, str]:
-    """The processes share what they compile, and leave the user's own cache alone."""
-    return os.environ | {"XDG_CACHE_HOME": str(cache), "PYTHONWARNINGS": "error"}
+    """The processes share what they compile, and leave the user's own cache alone.
+
+    Their numbers matter only in that they are always the same, so they are compiled quickly.
+    """
+    return os.environ | compiled_quickly() | {"XDG_CACHE_HOME": str(cache), "PYTHONWARNINGS": "error"}
+
+
+def compiled_once(cache: Path) -> dict[str, str]:
+    """The same for processes that are not the command, and whose programs are too small to be kept by default."""
+    keep_all = {"MIN_COMPILE_TIME_SECS": "0", "MIN_ENTRY_SIZE_BYTES": "-1"}
+    keep_all = {f"JAX_PERSISTENT_CACHE_{name}": value for name, value in keep_all.items()}
+    return os.environ | {"JAX_COMPILATION_CACHE_DIR": str(cache / "small"), **keep_all}
 
 
 def begin(*arguments: str, folder: Path, cache: Path, before: str = "") -> subprocess.Popen:
@@ -67,3 +78,35 @@ def run(*arguments: str, folder: Path, cache: Path, before: str = "") -> subproc
     process = begin(*arguments, folder=folder, cache=cache, before=before)
     out, err = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def stage_of(run: Path) -> str:
+    """The stage that it was in when it was last heard of."""
+    return json.loads((run / "state.json").read_text())["stage"]
+
+
+SUDDEN = """
+import os, signal, sys
+from coadapt.experiments.working import Worker
+
+calls, last, record = 0, None, Worker._record
+
+def count(*_):
+    global calls
+    calls += 1
+    if last is not None and calls >= last:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def counting(worker, stage, *chunk):
+    global last
+    record(worker, stage, *chunk)
+    if {stage!r} in (stage.name, "any"):
+        last = last or (1 + {moment}) * calls or None
+        sys.setprofile(count)
+
+Worker._record = counting
+"""
+"""An accident: from the first chunk to the second calls are counted, and after a part of as many again it is killed.
+
+How far it is then does not depend on how fast the machine is.
+"""

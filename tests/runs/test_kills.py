@@ -1,59 +1,55 @@
-"""Killed at random moments, and at the worst ones, a run of the real stages ends with the same bits."""
+"""Killed at random moments, and at the worst ones, a run of the toy ends with the same bits.
+
+Storing is the same for all experiments. The stages of a real one are killed in `test_commands`, once each.
+"""
 
 import json
 import random
 import signal
-import time
 
 import pytest
 
-from tests.runs.processes import CHUNKS, COMMAND, STAGES, begin, prepare, run
-from tests.runs.toy import bits
+from tests.runs.processes import SUDDEN, compiled_once, process, stage_of
+from tests.runs.toy import ToyConfig, bits, run_toy
 
 pytestmark = pytest.mark.slow
 
-KILLS = 24
+KILLS = 20
+LONG = {"iterations": 140, "points": 14}
+"""The toy with more chunks in its three stages than so many killed processes can make, which is two each."""
+
+
+@pytest.fixture
+def toy(tmp_path, cache):
+    """The toy as a process to which something happens: its status, and what it said."""
+    start = "\nimport sys\nfrom tests.runs.toy import main\nmain(*sys.argv[1:])"
+
+    def happen(accident=""):
+        child = process("-c", accident + start, str(tmp_path / "run"), json.dumps(LONG), env=compiled_once(cache))
+        _, err = child.communicate()
+        return child.returncode, err
+
+    return happen
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, cache):
-    """A run of the real experiment that nothing happened to."""
-    folder = prepare(tmp_path_factory.mktemp("whole"))
-    done = run(*COMMAND, folder=folder, cache=cache)
-    assert done.returncode == 0, done.stderr
-    assert lines(folder) == CHUNKS
-    return folder / "runs/matrix_game"
+def whole_toy(tmp_path_factory):
+    """A run of the toy that nothing happened to."""
+    folder = tmp_path_factory.mktemp("whole_toy") / "run"
+    run_toy(folder, ToyConfig(**LONG))
+    return folder
 
 
-def lines(folder):
-    """How many chunks have got as far as the metrics."""
-    return sum(file.read_bytes().count(b"\n") for file in folder.glob("runs/matrix_game/metrics/*.jsonl"))
-
-
-def stage_of(folder):
-    return json.loads((folder / "runs/matrix_game/state.json").read_text())["stage"]
-
-
-def test_killed_at_random_moments_of_every_stage(whole, cache, tmp_path):
-    """Every kill waits for some chunks and then a random while, so all stages are hit, in the middle of anything."""
-    folder, chance = prepare(tmp_path / "work"), random.Random(2021)
+def test_killed_at_random_moments_again_and_again(toy, whole_toy, tmp_path):
+    folder, chance = tmp_path / "run", random.Random(2021)
     killed_in = []
-    for kill in range(KILLS):
-        process = begin(*COMMAND, folder=folder, cache=cache)
-        target = 1 + kill * (CHUNKS - 2) // (KILLS - 1)
-        while lines(folder) < target and process.poll() is None:
-            time.sleep(0.001)
-        time.sleep(chance.uniform(0, 0.05))
-        if process.poll() is None:
-            killed_in.append(stage_of(folder))
-        process.kill()
-        process.communicate()
-    assert len(killed_in) >= 20
-    assert set(killed_in) == set(STAGES)
-    last = run(*COMMAND, folder=folder, cache=cache)
-    assert last.returncode == 0, last.stderr
-    assert bits(folder / "runs/matrix_game") == bits(whole)
-    assert "Traceback" not in last.stderr
+    for _ in range(KILLS):
+        status, err = toy(SUDDEN.format(moment=chance.random(), stage="any"))
+        assert status == -signal.SIGKILL, err
+        killed_in.append(stage_of(folder))
+    assert set(killed_in) == {"first", "second", "look"}
+    assert toy()[0] == 0
+    assert bits(folder) == bits(whole_toy)
 
 
 ACCIDENT = """
@@ -94,33 +90,18 @@ WORST_MOMENTS = {
     "between syncing and renaming the manifest": ("replace", "-000008.json", 1, "before"),
     "in the middle of writing an artefact": ("write", "artefacts", 2, "half"),
     "before the manifest of an artefact is renamed": ("replace", "outcome.json", 1, "before"),
-    "in the middle of a line of the metrics": ("write", "metrics/policy.jsonl", 2, "half"),
+    "in the middle of a line of the metrics": ("write", "metrics/second.jsonl", 2, "half"),
     "before the run itself is written down": ("replace", "run.json", 1, "before"),
 }
 
 
-def test_killed_at_the_worst_moments(whole, cache, tmp_path):
+def test_killed_at_the_worst_moments(toy, whole_toy, tmp_path):
     """One kill between each pair of write, sync and rename, each in a process of its own, and each is gone on from."""
-    folder = prepare(tmp_path / "work")
     order = sorted(WORST_MOMENTS.items(), key=lambda moment: "run itself" not in moment[0])
     for name, (call, where, number, when) in order:
-        accident = ACCIDENT.format(call=call, where=where, number=number, when=when)
-        killed = run(*COMMAND, folder=folder, cache=cache, before=accident)
-        assert killed.returncode == -signal.SIGKILL, f"{name}: {killed.stderr}"
-    last = run("resume", "matrix_game", "--checkpoint-every", "0", folder=folder, cache=cache)
-    assert last.returncode == 0, last.stderr
-    assert bits(folder / "runs/matrix_game") == bits(whole)
-    assert not list(folder.rglob("runs/matrix_game/**/*.part"))
-
-
-def test_killed_and_gone_on_with_checkpoints_as_rare_as_by_default(whole, cache, tmp_path):
-    """Then a whole stage may be lost; it is made again, and the metrics have no gap and no line twice."""
-    folder, rarely = prepare(tmp_path / "work"), COMMAND[:-2]
-    process = begin(*rarely, folder=folder, cache=cache)
-    while lines(folder) < 14 and process.poll() is None:
-        time.sleep(0.001)
-    process.kill()
-    process.communicate()
-    last = run(*rarely, folder=folder, cache=cache)
-    assert last.returncode == 0, last.stderr
-    assert bits(folder / "runs/matrix_game") == bits(whole)
+        status, err = toy(ACCIDENT.format(call=call, where=where, number=number, when=when))
+        assert status == -signal.SIGKILL, f"{name}: {err}"
+    status, err = toy()
+    assert status == 0, err
+    assert bits(tmp_path / "run") == bits(whole_toy)
+    assert not list(tmp_path.rglob("*.part"))

@@ -151,13 +151,18 @@ def bits(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder.parent)): file.read_bytes() for file in files if "damaged" not in file.name}
 
 
-if __name__ == "__main__":
+def main(folder: str, config: str = "{}") -> None:
+    """As a command would carry it out."""
     import signal
 
     from coadapt.cli.answers import stops_explained
     from coadapt.progress import Lines
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests are a job in the background
-    with stops_explained(Path(sys.argv[1])):
-        config = ToyConfig(**json.loads(sys.argv[2]) if len(sys.argv) > 2 else {})
-        carry_out(TOY, config, Path(sys.argv[1]), Manner(Lines(seconds_between=0), checkpoint_every=0))
+    with stops_explained(Path(folder)):
+        manner = Manner(Lines(seconds_between=0), checkpoint_every=0)
+        carry_out(TOY, ToyConfig(**json.loads(config)), Path(folder), manner)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -24,7 +24,7 @@ from coadapt.progress import Progress, Silent
 from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
 from coadapt.storage.checkpoints import Checkpoint, Standing
-from coadapt.storage.files import Damaged, Foreign, write_json, write_text
+from coadapt.storage.files import Damaged, Foreign, make_folder, write_json, write_text
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal, read_journal
 from coadapt.storage.lock import TakenOver
@@ -99,7 +99,14 @@ class Worker:
             self.stage, self.done = each.stage.name, 0
             outcomes[self.stage] = self.make(each, {need: outcomes[need] for need in each.stage.needs})
             self.chunks_before, self.done = self.chunks_before + each.stage.chunks, 0
+        self._tell_makings()
         return outcomes
+
+    def _tell_makings(self) -> None:
+        """Where the stages come from, beside the results: a report can read there which commit made what it shows."""
+        commits = list(dict.fromkeys(making["commit"] for making in self.makings.values()))
+        told = self.run.provenance | {"commits": commits, "stages": self.makings}
+        write_json(make_folder(self.run.results) / "provenance.json", plain(told))
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
         """One stage: taken from the shelf if it was finished before, made otherwise."""
@@ -288,7 +295,6 @@ class Worker:
             self.report(f"Storing took {storing:.2f} s beside {working:.1f} s of work: {storing / working:.2%}.")
         times = times_told(self.makings)
         write_text(self.run.results / "times.md", times.markdown())
-        write_json(self.run.results / "provenance.json", plain(self.run.provenance | {"stages": self.makings}))
         self.run.set_state("finished", progress=1.0, headline=plain(report.headline))
         self.run.log("finished")
         return report._replace(tables=[*report.tables, times])

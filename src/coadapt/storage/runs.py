@@ -2,7 +2,7 @@
 
     run.json         what is run: the experiment and its configuration, sealed
     config.json      the same configuration, for people
-    provenance.json  versions and machine at its beginning
+    provenance.json  commit, versions and machine at its beginning
     state.json       how far it is
     metrics/         what each chunk of work looked like, a file a stage; nothing in it depends on the clock
     times.jsonl      how long each chunk took, and when
@@ -14,7 +14,6 @@ Beside the runs of one folder lies artefacts/, the outcomes of finished stages, 
 """
 
 import os
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -49,14 +49,14 @@ def _by_way(entries: list[dict[str, Any]]) -> dict[Any, list[Cell]]:
 
 
 def with_record(folder: Path, results: Results, commit: str | None) -> Results:
-    """Results of agents from a folder, with all that is known of their training at this commit."""
+    """Results of agents from a folder, with all that is known of their training; both were written at this commit."""
     file = folder / FILE
     if not file.exists():
         return results
     record = read_json(file)
     check_kinds(file, record, FIELDS)
     if record["commit"] != commit:
-        raise Foreign(f"{file} is of agents trained at {record['commit']}, but those beside it were at {commit}")
+        raise Foreign(f"{file} was written at commit {record['commit']}, but the agents beside it at {commit}")
     try:
         return results._replace(**_understood(record, results.config), **_met_in_training(record, results))
     except (AttributeError, KeyError, TypeError, ValueError) as problem:

@@ -10,6 +10,7 @@ from coadapt.evaluation.adaptation import calibration, calibration_by_step, step
 from coadapt.evaluation.statistics import over_seeds
 from coadapt.experiments.salesman.adaptation import SOURCES
 from coadapt.experiments.salesman.ceilings import Regret
+from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.regrets import each_regret, losses, plans_of, tells_losses
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.scores import Cell
@@ -228,34 +229,55 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def model_card(results: Results) -> str:
-    """What somebody should know who takes the weights."""
-    config = results.config
+    """What somebody should know who takes the weights of this run."""
+    config, game = results.config, results.config.world.game
     shown = [score_table(results, results.mode)] if results.cells else []
-    others = "".join(line for method, line in OTHERS.items() if method in config.methods)
-    parts = [
-        CARD.format(feed=config.feed, mode=results.mode, others=others),
-        *(t.markdown() for t in (*shown, partner_table(results))),
-    ]
-    return "\n".join(parts)
+    agents = "".join(line for method, line in AGENT_FILES.items() if method in config.methods)
+    partners = PARTNER_FILES if config.references else ""
+    card = CARD.format(
+        agents=agents.format(feed=config.feed, mode=results.mode),
+        partners=partners,
+        measured="" if shown else UNMEASURED,
+        size=game.size,
+        subgoals=game.subgoals,
+        company=" ".join(_company(config)),
+    )
+    return "\n".join([card, *(t.markdown() for t in (*shown, partner_table(results)))])
 
 
-OTHERS = {
+def _company(config: SalesmanConfig) -> Iterator[str]:
+    """Which agents trained with whose clones, a sentence for each company."""
+    companies: dict[tuple[int, ...], list[int]] = {}
+    for seed in config.seeds:
+        companies.setdefault(tuple(sorted(config.population_of(seed))), []).append(seed)
+    for clones, seeds in companies.items():
+        yield f"Agents of {_seeds(seeds)} trained with clones of {_seeds(clones)}."
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    *others, last = map(str, seeds)
+    return f"seeds {', '.join(others)} and {last}" if others else f"seed {last}"
+
+
+AGENT_FILES = {
+    "behaviour_conditioned": "- `behaviour-conditioned/SEED`: a policy and a skill predictor, without value networks."
+    " The policy is fed the\n  predictor's {feed}; the headline is with actions by `{mode}`.\n",
     "lstm": "- `lstm/SEED`: the baseline.\n",
     "lstm_matched": "- `lstm-matched/SEED`: the baseline with as many steps as policy and predictor together.\n",
     "label_blind": "- `label-blind/SEED`: the control.\n",
 }
+PARTNER_FILES = "- `partners/SEED-KIND`: the reference partners, which no agent was trained with.\n"
+UNMEASURED = " No agent was\nmeasured with partners it had not trained with."
 CARD = """# Agents and partners of the travelling-salesman gridworld
 
 Weights of small networks (relation networks, some with an LSTM) for a cooperative game of two on a grid, trained from
-nothing by `coadapt reproduce salesman`. Each file has a manifest beside it: the configuration, the seed, the commit and
-what was measured.
+nothing by coadapt. Each file has a manifest beside it: the configuration, the seed, the commits that made the stages it
+comes from (`stages`), the one that wrote the file (`commit`), and what was measured.
 
-- `behaviour-conditioned/SEED`: a policy and a skill predictor, without value networks. The policy is fed the
-  predictor's {feed}; the headline is with actions by `{mode}`.
-{others}- `partners/SEED-KIND`: the reference partners, which no agent was trained with.
+{agents}{partners}- `training-partners/SEED-KIND`: the partners that agents trained with. The package comes without.
 
 **For** research on cooperation with unknown partners: as baselines, as partners, as opponents of your own methods.
 **Not for** any decision about people: the partners are networks, and nothing was measured with human ones.
-**Limits:** one grid size, one number of subgoals, three kinds of partners that all come from self-play. All agents
-trained with clones of the same five seeds.
+**Limits:** one grid size ({size}), one number of subgoals ({subgoals}), three kinds of partners that all come from
+self-play. {company}{measured}
 """

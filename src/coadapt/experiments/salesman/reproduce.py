@@ -1,5 +1,6 @@
 """The salesman's experiment from beginning to end."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.adaptation import adaptation_of, exchange_of
 from coadapt.experiments.salesman.baseline import lstm_cloning_of
 from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of, regret_of
-from coadapt.experiments.salesman.clones import cloning_of, networks_of, told_nothing
-from coadapt.experiments.salesman.config import SalesmanConfig
+from coadapt.experiments.salesman.clones import cloning_of, networks_of, stage_name, told_nothing
+from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
 from coadapt.experiments.salesman.drawings import figures
 from coadapt.experiments.salesman.pretrained import references_of, source_of
 from coadapt.experiments.salesman.record import write_record
@@ -27,7 +28,7 @@ from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage, key_for
-from coadapt.storage.files import make_folder, write_bytes, write_json, write_text
+from coadapt.storage.files import make_folder, read_json, write_bytes, write_json, write_text
 from coadapt.storage.provenance import commit
 
 
@@ -86,7 +87,8 @@ def report(config: SalesmanConfig, outcomes: Inputs, folder: Path) -> Report:
     results = gather(config, outcomes)
     write_results(results, outcomes, folder, source_of(config))
     agents = make_folder(folder / "agents")
-    for name, saved in files_of(results, outcomes).items():
+    made = read_json(folder / "provenance.json")["stages"]
+    for name, saved in files_of(results, outcomes, {stage: of["commit"] for stage, of in made.items()}).items():
         make_folder((agents / name).parent)
         save(agents / name, saved)
     write_text(agents / "README.md", model_card(results))
@@ -125,20 +127,35 @@ def episodes_to_see(results: Results, outcomes: Inputs, source: Source) -> dict[
 EXPERIMENT = Experiment("salesman", SalesmanConfig, stages, report)
 
 
-def files_of(results: Results, outcomes: Inputs) -> dict[str, Saved]:
-    """All agents and partners with their weights and measured numbers, by the name of their file."""
+def files_of(results: Results, outcomes: Inputs, commits: Mapping[str, str | None]) -> dict[str, Saved]:
+    """All agents and partners with their weights and measured numbers, by the name of their file.
+
+    Each says which commits made the stages that it comes from: they may have been there before this run.
+    """
     config = results.config
     found: dict[str, Saved] = {}
     for seed in config.seeds:
         for method, agent in FAMILIES.items():
             if method in config.methods:
-                found[f"{agent}/{seed}"] = _saved(results, agent, seed, _networks(outcomes, method, seed), method)
+                saved = _saved(results, agent, seed, _networks(outcomes, method, seed), method)
+                found[f"{agent}/{seed}"] = _made_by(saved, stages_behind(config, method, seed), commits)
     for partner in results.partners:
         policy = getattr(networks_of(outcomes, "clones", partner.seed), partner.kind)
         about = _about(config, partner.seed) | {"kind": partner.kind, "measured": partner._asdict()}
         where = "partners" if partner.seed in config.references else "training-partners"
-        found[f"{where}/{partner.id}"] = Saved("partner", config.world, {"policy": policy}, about)
+        saved = Saved("partner", config.world, {"policy": policy}, about)
+        found[f"{where}/{partner.id}"] = _made_by(saved, [stage_name("clones", partner.seed)], commits)
     return found
+
+
+def stages_behind(config: SalesmanConfig, method: str, seed: int) -> list[str]:
+    """All that was trained for an agent: the clones of whom it trained with, and its own networks."""
+    clones = [stage_name("clones", clone) for clone in config.population_of(seed)]
+    return [*clones, *(stage_name(training, seed) for training in TRAININGS[method])]
+
+
+def _made_by(saved: Saved, stages: list[str], commits: Mapping[str, str | None]) -> Saved:
+    return saved._replace(about=saved.about | {"stages": {stage: commits[stage] for stage in stages}})
 
 
 def _networks(outcomes: Inputs, method: str, seed: int) -> dict[str, Any]:
@@ -159,7 +176,7 @@ def _saved(results: Results, agent: str, seed: int, networks: dict[str, Any], me
 
 
 def _about(config: SalesmanConfig, seed: int) -> dict[str, Any]:
-    return {"seed": seed, "config": config, "commit": _commit()}
+    return {"seed": seed, "config": config, "commit": _commit()}  # the commit that writes the file
 
 
 _commit = cache(commit)  # asked once for all files
