@@ -314,7 +314,7 @@ def test_whatever_lies_there_is_answered(pristine, place, capfd):
             ends[arguments[0], status] += 1
             if status not in (0, 1, 2, "begun") or "Traceback" in said:
                 wrong.append((name, what, arguments, status, said[-500:]))
-            if status in (1, 2) and not said.splitlines()[-1:][0].startswith("coadapt: "):
+            if status in (1, 2) and not said.rpartition("\n")[0].rpartition("\n")[2].startswith("coadapt: "):
                 wrong.append((name, what, arguments, "no sentence", said[-500:]))
             if (arguments[0] in ONLY_LOOK or (status == 2 and arguments[0] != "resume")) and everything(
                 place

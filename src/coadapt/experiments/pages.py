@@ -78,10 +78,11 @@ def write_report(folders: Sequence[Path], to: Path) -> tuple[Path, Path]:
         for section in sections_of(folder, run=_run_of(folder) if names.count(name) > 1 else "")
     ]
     page = Page(TITLE, LEAD, sections)
-    make_folder(to)
     html, markdown = to / "report.html", to / "report.md"
-    write_text(html, as_html(page))
-    write_text(markdown, as_markdown(page, to))
+    texts = {html: as_html(page), markdown: as_markdown(page, to)}  # all is read before anything is written
+    make_folder(to)
+    for file, text in texts.items():
+        write_text(file, text)
     return html, markdown
 
 
