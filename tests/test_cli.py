@@ -146,7 +146,12 @@ TABLES = {
             ("--run", "artefacts"),
             "a run cannot be called artefacts: this is where the runs beside it keep what is finished.",
         ),
-        (("--publish", "file/below"), "cannot write to the folder file/below: Not a directory."),
+        (("--publish", "."), ". holds file, which was not published by coadapt; choose another folder."),
+        (
+            ("--publish", "runs/artefacts"),
+            "nothing can be published in runs/artefacts: this is where runs keep what is finished.",
+        ),
+        (("--publish", "file/below"), "nothing can be published in file/below: Not a directory."),
         (("--checkpoint-every", "-1"), "checkpoint-every must be a number from 0 to 1e+06, not -1.0."),
         (("--track", "paper"), "there is no tracker 'paper'; choose one of: tensorboard, wandb."),
         (("--fresh", "--fork"), "--fresh makes everything again and --fork goes on from a checkpoint; choose one."),
@@ -186,3 +191,12 @@ def test_an_argument_that_cannot_be_read_is_named(tmp_path, arguments):
     assert arguments[0] in answer.stderr
     assert "Traceback" not in answer.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
+def test_whatever_is_closed_the_exit_status_is_right(tmp_path, closed):
+    """Also at the very end, when Python finds that something is left to be written."""
+    ask = "from coadapt.cli import main; main()"
+    for words, status in {"runs": 0, "runs show nothing": 2}.items():
+        command = ["sh", "-c", f"exec {sys.executable} -c '{ask}' {words} {closed}"]
+        assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == status

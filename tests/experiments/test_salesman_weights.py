@@ -8,6 +8,7 @@ import pytest
 
 from coadapt import catalogue
 from coadapt.cli import main
+from coadapt.configs.data import plain
 from coadapt.experiments.salesman import weights
 from coadapt.experiments.salesman.weights import AGENTS, Saved, _shapes
 from coadapt.games.salesman import Salesman
@@ -51,6 +52,13 @@ def test_what_was_saved_plays(files, agent):
         ({"agent": "oracle"}, "is of an agent 'oracle'; known are"),
         ({"labels": ["good", "bad"]}, r"has the labels \['good', 'bad'\], not \['novice'"),
         ({"feed": "luck"}, "has a policy to be fed 'luck'"),
+        ({"agent": []}, "does not say what it should under 'agent'"),
+        ({"feed": {}}, "does not say what it should under 'feed'"),
+        ({"kind": 3}, "does not say what it should under 'kind'"),
+        (
+            {"world": plain(replace(WORLD, game=Salesman(size=1000)))},
+            "is of a grid of size 1000; seen so, 500 is the most",
+        ),
     ],
 )
 def test_files_for_something_else_are_refused(files, fields, complaint):
@@ -126,3 +134,13 @@ def test_an_evaluation_is_a_table(files, capsys, agent):
     said = " ".join(capsys.readouterr().out.split())  # a long title is folded
     assert "30 episodes with each partner" in said
     assert "partner" in said
+
+
+def test_weights_that_are_not_finite_are_refused(tmp_path):
+    partner = saved("partner")
+    not_finite = jax.tree.map(lambda leaf: leaf * jax.numpy.nan, partner.networks)
+    weights.save(tmp_path / "partner", partner._replace(networks=not_finite))
+    with pytest.raises(
+        Foreign, match=r"partner\.safetensors has an array 'policy/.*' with numbers that are not finite"
+    ):
+        catalogue.find(tmp_path / "partner")

@@ -2,15 +2,19 @@
 
 import json
 import random
+import re
 import shutil
 
+import numpy as np
 import pytest
+import safetensors.numpy
 
 from coadapt.cli import main
 from coadapt.experiments.working import Worker
 from coadapt.interruption import Interrupted
+from coadapt.storage import runs, trees
 from coadapt.storage.files import StorageError
-from coadapt.storage.sealed import read_sealed, write_sealed
+from coadapt.storage.sealed import checksum, read_sealed, write_sealed
 from tests.runs.toy import ToyConfig, bits, run_toy
 
 CASES = 240
@@ -183,6 +187,7 @@ def test_nobody_stumbles_over_files_that_are_only_good_to_have(whole, stopped, t
         ("checkpoints/second-000003.json", {"about": {}}, "second-000003.json does not say what it should under"),
         ("checkpoints/second-000003.json", {"arrays": {"x": {}}}, "second-000003.json has no array"),
         ("checkpoints/second-000003.json", {"version": 9}, "second-000003.json is of version 9 of the format"),
+        ("run.json", {"origins": {"first": 3}}, "run.json does not say what it should under 'origins'"),
     ],
 )
 def test_files_of_another_version_or_forged_are_refused(stopped, tmp_path, file, changes, words):
@@ -191,6 +196,64 @@ def test_files_of_another_version_or_forged_are_refused(stopped, tmp_path, file,
     _, problem = heard_of(tmp_path / "run")
     assert problem is not None
     assert words in problem
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"stage": "first"}, "second-000003.json is of 'first' after 3 chunks, which is not its name"),
+        ({"stage": "../second"}, "which is not its name"),
+        ({"done": -3}, "which is not its name"),
+        ({"done": 4}, "second-000003.json is of 'second' after 4 chunks, which is not its name"),
+        ({"done": True}, "does not say what it should under 'done'"),
+        ({"done": 3.0}, "does not say what it should under 'done'"),
+        ({"chunks": 2}, "is of 3 of 2 chunks of 5 iterations, which cannot be"),
+        ({"chunks": 10**18}, "the newest checkpoint of second in .* is not of what is to be made"),
+        ({"iterations": 0}, "is of 3 of 4 chunks of 0 iterations, which cannot be"),
+        ({"iterations": 6}, "is not of what is to be made"),
+        ({"replicates": [1, 2, 3]}, "does not say what it should under 'replicates'"),
+        ({"replicates": ["somebody"]}, "is not of what is to be made"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_is_refused(stopped, tmp_path, fields, words):
+    """Whatever a manifest says has to fit the name of its file and what is to be made."""
+    path = tmp_path / "run/checkpoints/second-000003.json"
+    manifest = read_sealed(path)
+    write_sealed(path, manifest | {"about": manifest["about"] | fields})
+    _, problem = heard_of(tmp_path / "run")
+    assert problem is not None
+    assert re.search(words, problem)
+
+
+def test_a_checkpoint_whose_numbers_are_not_finite_is_refused(stopped, tmp_path):
+    path = tmp_path / "run/checkpoints/second-000003"
+    arrays = safetensors.numpy.load(trees.arrays_file(path).read_bytes())
+    data = safetensors.numpy.save(arrays | {"states/place": np.full_like(arrays["states/place"], np.nan)})
+    trees.arrays_file(path).write_bytes(data)
+    manifest = read_sealed(trees.manifest_file(path))
+    write_sealed(trees.manifest_file(path), manifest | {"bytes": len(data), "sha256": checksum(data)})
+    _, problem = heard_of(tmp_path / "run")
+    assert problem is not None
+    assert "second-000003.safetensors has an array 'place' with numbers that are not finite" in problem
+
+
+@pytest.mark.parametrize("seconds", ["1e999", "1e308", "-5.0", "NaN", "1" + "0" * 400, "[]", "true"])
+def test_times_that_cannot_be_do_not_count(whole, stopped, tmp_path, seconds):
+    with (tmp_path / "run/times.jsonl").open("a") as file:
+        file.write(f'{{"stage": "second", "seconds": {seconds}}}\n' * 2)
+    run_toy(tmp_path / "run")
+    assert bits(tmp_path / "run") == bits(whole)
+    made = json.loads((tmp_path / "run/results/provenance.json").read_text())["stages"]
+    assert 0 <= made["second"]["seconds"] < runs.LONGEST
+
+
+@pytest.mark.parametrize("seconds", ["long", [], {}])
+def test_an_artefact_that_does_not_say_how_long_it_took_is_made_again(whole, stopped, tmp_path, seconds):
+    (path,) = (tmp_path / "artefacts").glob("first-*/outcome.json")
+    manifest = read_sealed(path)
+    write_sealed(path, manifest | {"about": manifest["about"] | {"seconds": seconds}})
+    assert any("does not say what it should under 'seconds'" in line for line in run_toy(tmp_path / "run"))
+    assert bits(tmp_path / "run") == bits(whole)
 
 
 def test_an_artefact_of_another_version_is_made_again(whole, stopped, tmp_path):

@@ -1,6 +1,7 @@
 """Arrays come back as they went, and only where they belong."""
 
 import json
+import os
 from typing import Any, NamedTuple
 
 import jax
@@ -142,6 +143,38 @@ def test_a_manifest_that_is_not_ours_is_refused(tmp_path, changes, words):
 def test_arrays_that_are_something_else_are_refused_even_with_a_fitting_checksum(tmp_path, data):
     trees.save(tmp_path / "w", WEIGHTS, ABOUT)
     (tmp_path / "w.safetensors").write_bytes(data)
+    forged(tmp_path / "w", bytes=len(data), sha256=checksum(data))
+    with pytest.raises((Damaged, Foreign), match=r"w\.safetensors"):
+        trees.load(tmp_path / "w", WEIGHTS)
+
+
+def test_arrays_of_another_size_are_not_read(tmp_path, monkeypatch):
+    """200 GB of nothing: the file is as large as its manifest says, or larger; there is no memory for either."""
+    trees.save(tmp_path / "w", WEIGHTS, ABOUT)
+    monkeypatch.setattr(trees, "checksum", lambda data: pytest.fail("it was read"))
+    os.truncate(tmp_path / "w.safetensors", 200 * 2**30)
+    with pytest.raises(Damaged, match=r"w\.safetensors has 214,748,364,800 bytes where \d+ were written"):
+        trees.load(tmp_path / "w", WEIGHTS)
+    monkeypatch.setattr(trees, "_memory", lambda: 100 * 2**30)
+    forged(tmp_path / "w", bytes=200 * 2**30)
+    with pytest.raises(Foreign, match=r"speaks of 214,748,364,800 bytes of arrays, more than this machine can hold"):
+        trees.load(tmp_path / "w", WEIGHTS)
+
+
+@pytest.mark.parametrize("size", [-1, 0, True, 10**18])
+def test_a_size_that_cannot_be_is_refused(tmp_path, size):
+    trees.save(tmp_path / "w", WEIGHTS, ABOUT)
+    forged(tmp_path / "w", bytes=size)
+    with pytest.raises((Damaged, Foreign), match=r"w\.(json|safetensors)"):
+        trees.load(tmp_path / "w", WEIGHTS)
+
+
+def test_a_type_that_numpy_does_not_know_is_refused(tmp_path):
+    trees.save(tmp_path / "w", WEIGHTS, ABOUT)
+    file = tmp_path / "w.safetensors"
+    data = file.read_bytes().replace(b'"F32"', b'"F8_E5M2"')
+    data = (int.from_bytes(data[:8], "little") + 8).to_bytes(8, "little") + data[8:]
+    file.write_bytes(data)
     forged(tmp_path / "w", bytes=len(data), sha256=checksum(data))
     with pytest.raises((Damaged, Foreign), match=r"w\.safetensors"):
         trees.load(tmp_path / "w", WEIGHTS)

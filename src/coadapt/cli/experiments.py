@@ -316,11 +316,11 @@ def _read_payoff(path: Path) -> tuple[tuple[float, ...], ...]:
 
 
 def _read_json(path: Path) -> Any:
+    from coadapt.storage.files import read_regular
+
     try:
-        if path.exists() and not path.is_file():  # nobody knows when a pipe ends
-            raise ValueError(f"cannot read {path}: it is no file")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_regular(path).decode())
     except OSError as problem:
         raise ValueError(f"cannot read {path}: {problem.strerror}") from problem
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise ValueError(f"{path} is not JSON: {problem}") from problem

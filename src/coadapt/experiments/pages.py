@@ -8,7 +8,7 @@ from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
 from coadapt.experiments.times import times_told
-from coadapt.storage.files import Damaged, Foreign, make_folder, read_json, write_text
+from coadapt.storage.files import Damaged, Foreign, make_folder, read_bytes, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
 LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that
@@ -78,10 +78,11 @@ def write_report(folders: Sequence[Path], to: Path) -> tuple[Path, Path]:
         for section in sections_of(folder, run=_run_of(folder) if names.count(name) > 1 else "")
     ]
     page = Page(TITLE, LEAD, sections)
-    make_folder(to)
     html, markdown = to / "report.html", to / "report.md"
-    write_text(html, as_html(page))
-    write_text(markdown, as_markdown(page, to))
+    texts = {html: as_html(page), markdown: as_markdown(page, to)}  # all is read before anything is written
+    make_folder(to)
+    for file, text in texts.items():
+        write_text(file, text)
     return html, markdown
 
 
@@ -97,7 +98,8 @@ def results_in(path: Path) -> list[Path]:
 
 def _name(folder: Path) -> str:
     """Of which experiment the results are."""
-    return _read(folder / "summary.json").get("experiment", folder.name)
+    name = _read(folder / "summary.json").get("experiment")
+    return name if isinstance(name, str) else folder.name
 
 
 def verdicts_of(folders: Sequence[Path]) -> list[str]:
@@ -152,18 +154,25 @@ def _making(folder: Path) -> list[Table]:
         for title, of in settings.items()
         if of
     ]
-    return [*made, *(times_told(of["stages"]) for of in (provenance, of_training) if "stages" in of)]
+    return [*made, *(times_told(stages) for of in (provenance, of_training) if (stages := _stages(of)))]
+
+
+def _stages(provenance: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The stages whose making is told, if it is told as it should be."""
+    stages = provenance.get("stages")
+    is_timed = lambda making: isinstance(making, dict) and isinstance(making.get("seconds"), int | float | None)
+    return {name: making for name, making in stages.items() if is_timed(making)} if isinstance(stages, dict) else {}
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
         found = read_json(file) if file.is_file() else {}
-    except Damaged:
-        raise Foreign(f"{file} is damaged: it is no JSON; make the results again") from None
+    except Damaged as problem:
+        raise Foreign(f"{problem}; make the results again") from None
     if not isinstance(found, dict):
         raise Foreign(f"{file} does not say what it should; make the results again")
     return found
 
 
 def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    return read_bytes(file).decode(errors="replace") if file.is_file() else ""

@@ -13,7 +13,7 @@ def family(stage: str) -> str:
 
 def times_told(makings: dict[str, dict[str, Any]]) -> Table:
     """How long the stages took; those that differ only by a number at the end of their name stand together."""
-    seconds = {stage: making["seconds"] or 0.0 for stage, making in makings.items()}
+    seconds = {stage: making.get("seconds") or 0.0 for stage, making in makings.items()}
     families: dict[str, list[float]] = {}
     for stage, taken in seconds.items():
         families.setdefault(family(stage), []).append(taken)

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 from coadapt.storage import compiled
-from coadapt.storage.files import StorageError, explained
+from coadapt.storage.files import StorageError, explained, read_regular
+from coadapt.storage.journal import MOST_BYTES
 from coadapt.storage.lock import is_locked
 from coadapt.storage.runs import ARTEFACTS, folders
 
@@ -38,7 +39,7 @@ def _told(run: Path) -> str:
     """What a run says of the artefacts it made or took. One that cannot be asked might use all of them."""
     try:
         files = [file for file in (run / "log.txt", run / "results" / "provenance.json") if file.exists()]
-        return "\n".join(file.read_text(encoding="utf-8", errors="replace") for file in files)
+        return "\n".join(read_regular(file, MOST_BYTES).decode(errors="replace") for file in files)
     except OSError as problem:
         raise StorageError(
             f"{run} cannot be read ({problem.strerror or problem}), so nobody knows which artefacts it uses"

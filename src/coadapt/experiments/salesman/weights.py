@@ -18,7 +18,7 @@ from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS, VIEWS, World
 from coadapt.players import Player
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, Foreign
+from coadapt.storage.files import Damaged, Foreign, check_kinds
 
 PUBLISHED = Path(__file__).parents[2] / "weights"
 """What comes with the package, a folder a game."""
@@ -34,6 +34,13 @@ FAMILIES = {
 
 MOST_ROWS = 200_000
 """Larger tables of pairs are not worked out for whoever just wants to play."""
+
+
+LARGEST = {"relative": 500, "turned": 500, "absolute": 30}
+"""By how it is seen, the largest grid all of whose pairs a machine can write down: some millions."""
+
+KINDS_TOLD = {"agent": str, "feed": str | None, "kind": str | None}
+"""What is said of networks by a word."""
 
 
 class Saved(NamedTuple):
@@ -99,6 +106,7 @@ def read(path: Path) -> Saved:
     """Networks from a file; whatever does not fit is refused with a sentence."""
     about = trees.read_manifest(path)["about"]
     manifest = trees.manifest_file(path)
+    check_kinds(manifest, about, KINDS_TOLD)
     if about.get("game") != GAME:
         raise Foreign(f"{manifest} is for the game {about.get('game')!r}, not for {GAME!r}")
     if about.get("agent") not in AGENTS:
@@ -113,7 +121,15 @@ def read(path: Path) -> Saved:
         raise Damaged(f"{manifest}: {problem}") from None
     if plain(world) != about["world"]:
         raise Foreign(f"{manifest} was written by another version of coadapt, whose networks saw the game differently")
-    return Saved(about["agent"], world, trees.load(path, like=_shapes(about["agent"], world)), about)
+    if world.game.size > LARGEST[world.pairs]:
+        raise Foreign(f"{manifest} is of a grid of size {world.game.size}; seen so, {LARGEST[world.pairs]} is the most")
+    try:
+        shapes = _shapes(about["agent"], world)
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise Foreign(f"{manifest} is of networks that cannot be made: {problem}") from None
+    networks = trees.load(path, like=shapes)
+    trees.check_finite(path, networks)
+    return Saved(about["agent"], world, networks, about)
 
 
 def _shapes(agent: str, world: World) -> dict[str, Any]:
