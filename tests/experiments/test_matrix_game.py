@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -91,12 +92,23 @@ def test_the_bayes_player_earns_its_ceiling(summary):
         assert np.mean(rewards) == pytest.approx(ceiling["bayes_last_step"], abs=0.03)
 
 
-class Mislabelled(DirichletPartners):
-    """The same partners with the labels of their neighbours."""
+class Mislabelled(NamedTuple):
+    """The same partners with the labels of those so many places before them: with none, the truth."""
+
+    truly: DirichletPartners
+    places: Any
+
+    @property
+    def concentration(self):
+        return self.truly.concentration
+
+    @property
+    def mean_label(self):
+        return self.truly.mean_label
 
     def draw(self, key, games):
-        partners = super().draw(key, games)
-        return partners._replace(labels=jnp.roll(partners.labels, 1, axis=0))
+        partners = self.truly.draw(key, games)
+        return partners._replace(labels=jnp.roll(partners.labels, self.places, axis=0))
 
 
 def test_no_label_reaches_an_agent_in_execution(monkeypatch):
@@ -105,10 +117,14 @@ def test_no_label_reaches_an_agent_in_execution(monkeypatch):
     starts = [learner.start(jax.random.key(n), jnp.float32(0.03)) for n, learner in enumerate(learners)]
     networks = Networks(*(learner.networks(start) for learner, start in zip(learners, starts, strict=True)))
     networks = jax.tree.map(lambda leaf: 30 * leaf, networks)  # untrained, but with strong opinions
-    score = lambda: scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
-    truly = score()
-    monkeypatch.setattr(scores, "partners_of", lambda config, alpha: Mislabelled(jnp.full(5, alpha)))
-    falsely = score()
+
+    @jax.jit
+    def scored(places):
+        partners_of = lambda config, alpha: Mislabelled(DirichletPartners(jnp.full(5, alpha)), places)
+        monkeypatch.setattr(scores, "partners_of", partners_of)
+        return scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
+
+    truly, falsely = scored(0), scored(1)
     for method in ("behaviour_conditioned", "rl2", "bayes", "prior_mean", "shuffled_prediction"):
         assert (truly[method].reward == falsely[method].reward).all()
     assert (truly["true_distribution"].reward != falsely["true_distribution"].reward).any()
