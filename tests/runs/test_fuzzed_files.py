@@ -46,7 +46,7 @@ READERS = {
     "runs/run/lock": (("runs",), *RUN),
     "runs/run/metrics/first.jsonl": RUN,
     "runs/run/metrics/second.jsonl": RUN,
-    "runs/run/checkpoints/second-000003.json": (*RUN, ("resume", "run", "--fork", "--quiet")),
+    "runs/run/checkpoints/second-000003.json": (RUN[1], ("resume", "run", "--fork", "--quiet")),
     "runs/run/checkpoints/second-000003.safetensors": (RUN[1], ("resume", "run", "--fork", "--quiet")),
     "runs/run/checkpoints/first-000004.json": (RUN[1],),
     "runs/artefacts/FIRST/outcome.json": (RUN[1],),
@@ -216,7 +216,7 @@ def cases(place: Path, first: str) -> Iterator[tuple[str, str, Callable[[Path], 
             first_ways = [way for way in ways if len(way) == 1 or (way[0] == "about" and len(way) == 2)]
             others = [way for way in ways if way not in first_ways]
             for way in [*first_ways, *chance.sample(others, min(len(others), 6))]:
-                for value in chance.sample(ODD, 2):
+                for value in chance.sample(ODD, 2 if way in first_ways else 1):
                     yield name, f"{way} = {value!r:.40}", lambda f, way=way, value=value: forged(f, way, value)
 
 
