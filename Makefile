@@ -1,18 +1,23 @@
 # The two commands: `make reproduce` and `make test`. Each sets up what it needs in .venv, on any machine with
-# Python 3.11+ and make. `make PYTHON=python3.12 test` takes another Python.
+# Python 3.11+ and make. `make PYTHON=/path/to/python3 test` takes another Python than the newest that is found.
 
-PYTHON ?= python3
+# A command that is there need not run: version managers leave stand-ins for every Python that they know of.
+PYTHONS := python3.13 python3.12 python3.11 python3
+RUNS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(shell for each in $(PYTHONS); do if $$each -c '$(RUNS)' > /dev/null 2>&1; then echo $$each; break; fi; done)
+endif
 BIN := .venv/bin
 READY := .venv/.ready
 
 # As a variable, for it then holds for what builds the package, too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: help reproduce reproduce-full test fast mutants lint types pytest clean-tree results results-matrix-game results-salesman weights tuning bench clean
+.PHONY: help reproduce reproduce-full test fast mutants lint types pytest clean-tree results results-matrix-game results-salesman weights tuning bench probe clean
 
 help:
-	@echo "make reproduce        the matrix game, and the published agents of the salesman: tables and figures (in runs/)"
-	@echo "make reproduce-full   the same, with the agents of the salesman trained from nothing (an afternoon)"
+	@echo "make reproduce        trains both of the paper's experiments from nothing: tables and figures (a quarter of an hour)"
+	@echo "make reproduce-full   the same at full length, with all seeds and baselines (an afternoon)"
 	@echo "make test             format, lint, types and all tests"
 	@echo "make fast             the quick tests only"
 	@echo "make mutants          mistakes on purpose, and which test notices each; ONLY=word for some of them"
@@ -20,19 +25,22 @@ help:
 	@echo "make weights          train the published agents and partners of the salesman again (an afternoon)"
 	@echo "make tuning           search the training settings again, from a clean tree (about an hour)"
 	@echo "make bench            measure how fast it is beside its peers, in environments of their own (about an hour)"
+	@echo "make probe            whether the compiler under JAX computes what was written, in every Python there is"
 	@echo "make clean            remove the virtual environments and runs/"
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "coadapt needs Python 3.11 or newer; say which one with: make PYTHON=/path/to/python3"; exit 1; }
+	@test -n "$(PYTHON)" && $(PYTHON) -c '$(RUNS)' || { echo "coadapt needs Python 3.11 or newer, with venv and pip;" \
+		"say which one with: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "Setting up .venv with $$($(PYTHON) --version): about a minute and a half."
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --editable '.[dev]'
 	@touch $(READY)
 
 reproduce: $(READY)
-	$(BIN)/coadapt reproduce matrix-game
-	$(BIN)/coadapt reproduce salesman --shipped
-	$(BIN)/coadapt report matrix_game salesman_shipped --to runs
+	$(BIN)/coadapt reproduce matrix-game --preset quick --run quick_matrix_game
+	$(BIN)/coadapt reproduce salesman --preset quick --run quick_salesman
+	$(BIN)/coadapt reproduce salesman --shipped --preset quick --run quick_salesman_pretrained
+	$(BIN)/coadapt report quick_matrix_game quick_salesman quick_salesman_pretrained --to runs
 
 reproduce-full: $(READY)
 	$(BIN)/coadapt reproduce matrix-game
@@ -102,5 +110,17 @@ PEER_PIP = PIP_CONSTRAINT= .venv-peers/$*/bin/python -m pip install --quiet --di
 bench: clean-tree $(READY) $(PEERS_READY)
 	$(BIN)/coadapt bench --peers .venv-peers --to results/bench
 
+# Our own functions, compiled, beside NumPy in double precision: in the newest and in every other Python there is.
+PROBED := $(PYTHONS:%=.venv-probe/%/.probed)
+
+.venv-probe/%/.probed: pyproject.toml constraints.txt tests/compiler/probe.py
+	@if $* -c '$(RUNS)' > /dev/null 2>&1; then \
+		$* -m venv .venv-probe/$* && \
+		.venv-probe/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable . && \
+		.venv-probe/$*/bin/python -m tests.compiler.probe && touch $@; \
+	else echo "$* does not run here"; fi
+
+probe: $(PROBED)
+
 clean:
-	rm -rf .venv .venv-peers runs
+	rm -rf .venv .venv-peers .venv-probe runs

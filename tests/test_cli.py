@@ -34,8 +34,28 @@ def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence(tmp_path):
     settings = ('methods=["label_blind"]', "world.game.size=60", "world.sizes.before_sum=[2]", "seeds=[0]")
     answer = coadapt("reproduce", "salesman", "--quiet", "--set", *settings, folder=tmp_path)
     assert (answer.returncode, answer.stdout) == (2, "")
-    assert answer.stderr.startswith("coadapt: exact tables of a 60x60 grid with 4 subgoals need about ")
-    assert answer.stderr.endswith("take a smaller grid or fewer subgoals.\n")
+    assert answer.stderr.startswith("coadapt: about ")
+    assert " are needed for the exact tables of a 60x60 grid with 4 subgoals, more than the " in answer.stderr
+    assert answer.stderr.endswith("; make game.size, game.subgoals or game.max_steps smaller.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (("predictor.games=2000000000",), "predictor.games must be a whole number from 1 to 10000000, not 2000000000"),
+        (("predictor.games=10000000",), "for a chunk of predictor, more than the "),
+        (("sizes.predictor_units=2000000000",), "sizes.predictor_units must be a whole number from 1 to 100000, not "),
+        (("sizes.predictor_units=100000",), "for the state of predictor, more than the "),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused_before_anything_is_written(tmp_path, settings, sentence):
+    answer = coadapt(*MATRIX_GAME, "--set", *settings, folder=tmp_path)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("coadapt: ")
+    assert sentence in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

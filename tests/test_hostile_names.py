@@ -75,6 +75,12 @@ def test_an_empty_name_is_a_mistake(here, arguments, capsys):
     assert list(here.iterdir()) == []
 
 
+def test_nobody_waits_for_a_pipe(here, capsys):
+    os.mkfifo(here / "pipe")
+    assert answer("reproduce", "matrix-game", "--config", "pipe") == 2
+    assert capsys.readouterr().err == "coadapt: cannot read pipe: it is no file.\n"
+
+
 @pytest.fixture
 def forbidden(here):
     """Within it we are somebody who may look into none of these folders: what the system says, not what we pretend."""
@@ -115,7 +121,8 @@ def test_folders_of_others(capsys, request):
 def process(*arguments, redirect="", **environment):
     program = "from coadapt.cli import main; main()"
     command = ["sh", "-c", f'"$0" -c "{program}" "$@" {redirect}', sys.executable, *arguments]
-    return subprocess.run(command, env=os.environ | environment, capture_output=True)
+    buffered = {"PYTHONUNBUFFERED": ""}  # as it usually is: then a full device shows only when all is written
+    return subprocess.run(command, env=os.environ | buffered | environment, capture_output=True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM: the first asks to stop at the next good moment, the second leaves at once."""
+"""Ctrl-C and SIGTERM: the first asks to stop at the next good moment, the second leaves at once.
+
+A program that compiles knows no good moment for a long time. So the first leaves at once, too, where nothing is lost.
+"""
 
 import os
 import signal
@@ -8,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -25,6 +29,18 @@ class Interruption:
     """Whether someone asked to stop."""
 
     signal: int | None = None
+    farewell: Callable[[Interrupted], None] | None = None  # what is still to do when nothing is lost by leaving now
+
+    @contextmanager
+    def nothing_to_lose(self, farewell: Callable[[Interrupted], None] | None) -> Iterator[None]:
+        """Within it whoever asks to stop need not wait: after the farewell the process ends, if there is one."""
+        self.farewell = farewell
+        self.heed()
+        try:
+            yield
+        finally:
+            self.farewell = None
+        self.heed()
 
     def heed(self) -> None:
         """Stop here if someone asked to."""
@@ -69,6 +85,10 @@ def _listen(reading: socket.socket, interruption: Interruption, say: Callable[[s
         if interruption.signal is not None:
             _leave(number)
         interruption.signal = number
+        farewell = interruption.farewell
+        if farewell is not None:
+            _beside(partial(farewell, Interrupted(number))).join(timeout=10)  # nobody may be reading what it tells
+            _leave(number)
         _beside(lambda: say("Stopping after this chunk of work; once more to leave at once."))
 
 

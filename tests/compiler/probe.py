@@ -105,15 +105,14 @@ def ppo_gradients(rows: int) -> Compared:
     networks = ConditionedPolicy(for_policy, see, 4, 2, (6, 5), 3), ConditionedCritic(for_critic, see, 4, 2, (6, 5))
     loud, drawn = loud_tail(rows)[:, None], np.random.default_rng(rows)
     experience = Experience(
-        observations=rows_of(rows, 4)[:, None],
-        ended=np.ones((rows, 1), bool),
-        actions=drawn.integers(0, 3, (rows, 1)),
-        log_probabilities=np.log(drawn.uniform(0.25, 0.45, (rows, 1))).astype(np.float32),
-        advantages=drawn.normal(size=(rows, 1)).astype(np.float32) * loud,
-        targets=drawn.normal(size=(rows, 1)).astype(np.float32) * loud,
-        label=rows_of(rows, 2),
+        observations=jnp.asarray(rows_of(rows, 4)[:, None]),
+        ended=jnp.ones((rows, 1), bool),
+        actions=jnp.asarray(drawn.integers(0, 3, (rows, 1)), jnp.int32),
+        log_probabilities=jnp.log(jnp.asarray(drawn.uniform(0.25, 0.45, (rows, 1)), jnp.float32)),
+        advantages=jnp.asarray(drawn.normal(size=(rows, 1)) * loud, jnp.float32),
+        targets=jnp.asarray(drawn.normal(size=(rows, 1)) * loud, jnp.float32),
+        label=jnp.asarray(rows_of(rows, 2)),
     )
-    experience = jax.tree.map(jnp.asarray, experience)
     told = lambda policy, label: BehaviourConditioned(Fixed(label), policy)
     gradients = lambda networks, batch: jax.grad(lambda n: ppo.loss(n, batch, told, 0.2, 0.01)[0])(networks)
     with jax.disable_jit():
@@ -125,8 +124,8 @@ def evaluation_sums(rows: int) -> Compared:
     """Means, errors and shares over many games, from their sums."""
     loud, drawn = loud_tail(rows), np.random.default_rng(rows)
     quotas = drawn.integers(1, 4, rows)
-    sums = Sums(*(drawn.uniform(0, 1, rows).astype(np.float32) * loud for _ in Sums._fields))
-    steps, rewards, finished = (values.astype(np.float64) for values in sums)
+    sums = Sums(*(jnp.asarray(drawn.uniform(0, 1, rows) * loud, jnp.float32) for _ in Sums._fields))
+    steps, rewards, finished = (np.asarray(values, np.float64) for values in sums)
     episodes = quotas.sum()
     spread = ((rewards - quotas * rewards.sum() / episodes) ** 2).sum()
     error = np.sqrt(rows * spread / (rows - 1)) / episodes

@@ -118,7 +118,7 @@ def test_any_single_bad_field_is_refused_with_its_name_its_value_and_what_is_all
         (("policy", "minibatches"), 3, "policy.games (200) must be a multiple of minibatches (3)"),
         (("policy",), [], "policy must be an object with named fields, not []"),
         (("seeds",), [0, 0], "seeds must be a list with something in it and nothing twice, not [0, 0]"),
-        (("sizes", "policy_hidden"), [6, 0], "sizes.policy_hidden must hold whole numbers from 1 to 2147483647, not 0"),
+        (("sizes", "policy_hidden"), [6, 0], "sizes.policy_hidden must hold whole numbers from 1 to 100000, not 0"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(path, bad, words):

@@ -89,7 +89,9 @@ def test_each_seat_sees_itself_first_and_no_time():
     ("sizes", "words"),
     [
         ({"size": 2, "subgoals": 2}, "size must leave room for 2 subgoals, a goal and two agents"),
-        ({"size": 1}, "size must be a whole number from 2 to 1000, not 1"),
+        ({"size": 1}, "size must be a whole number from 2 to 200, not 1"),
+        ({"size": 1000}, "size must be a whole number from 2 to 200, not 1000"),
+        ({"subgoals": 31}, "subgoals must be a whole number from 1 to 30, not 31"),
         ({"subgoals": 0}, "subgoals must be a whole number from 1"),
         ({"max_steps": 0}, "max_steps must be a whole number from 1"),
         ({"step_reward": float("nan")}, "step_reward must be a number"),
@@ -144,7 +146,8 @@ def test_what_comes_after_the_sum():
     observation = GAME.observe(layout([[0, 3], [3, 0]], [[2, 2], [0, 0]], [1, 3]), MAIN)
     np.testing.assert_allclose(RelativePairs(4)(observation).rest, [-1, 1, 1, -1, 1, -1], atol=1e-6)
     assert AbsolutePairs(4)(observation).rest.size == 0
-    assert len(RelativePairs(11).table()) == 2 * (3 * 21 * 21 + 1)
+    assert RelativePairs(11).rows == len(RelativePairs(11).table()) == 2 * (3 * 21 * 21 + 1)
+    assert AbsolutePairs(3).rows == len(AbsolutePairs(3).table())
 
 
 TURNS = [Turn(jnp.array([up, left]), jnp.array(swap)) for up, left, swap in product([False, True], repeat=3)]

@@ -12,6 +12,7 @@ from shutil import copytree
 import pytest
 
 from coadapt.experiments.matrix_game.scores import METHODS
+from coadapt.storage.runs import glance
 from tests.runs.processes import (
     CHUNKS,
     COMMAND,
@@ -161,8 +162,12 @@ def toy(cache):
     """Starts the toy experiment in a process, and sees to it that none is left when the test is over."""
     started: list[subprocess.Popen] = []
 
-    def start(folder: Path, config: str = "{}") -> subprocess.Popen:
-        started.append(process("-m", "tests.runs.toy", str(folder), config, env=compiled_once(cache)))
+    def start(folder: Path, config: str = "{}", before: str = "") -> subprocess.Popen:
+        """`before` is Python to run first. There it may touch THERE, a file beside the run."""
+        there = f"THERE = Path({str(folder.with_name('there'))!r})"
+        asked = f"toy.main({str(folder)!r}, {config!r})"
+        script = f"from pathlib import Path; import jax; from tests.runs import toy\n{there}\n{before}\n{asked}"
+        started.append(process("-c", script, env=compiled_once(cache)))
         return started[-1]
 
     yield start
@@ -171,12 +176,20 @@ def toy(cache):
         each.communicate()
 
 
+TOLD_WHEN_IT_RUNS = """
+really = jax.stages.Compiled.__call__
+def instead(*arguments):
+    THERE.touch()
+    return really(*arguments)
+jax.stages.Compiled.__call__ = instead
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, number):
     """In the middle of a chunk that would take hours."""
-    endless = toy(tmp_path / "run", ENDLESS)
-    wait_for(tmp_path / "run/times.jsonl", endless)
-    time.sleep(0.5)
+    endless = toy(tmp_path / "run", ENDLESS, before=TOLD_WHEN_IT_RUNS)
+    wait_for(tmp_path / "there", endless)
     endless.send_signal(number)
     assert endless.stderr is not None
     while (said := endless.stderr.readline()) != "Stopping after this chunk of work; once more to leave at once.\n":
@@ -186,6 +199,30 @@ def test_asked_twice_it_leaves_at_once_and_is_still_consistent(toy, tmp_path, nu
     assert endless.returncode == 128 + number
     assert not list(tmp_path.rglob("*.part"))
     assert json.loads((tmp_path / "run/config.json").read_text())["patience"] == 2_000_000_000
+
+
+FOR_EVER = """
+import time
+def instead(*_):
+    THERE.touch()
+    while True:
+        time.sleep(3600)
+"""
+PLANS, COMPILES = f"{FOR_EVER}\ntoy._wait = instead", f"{FOR_EVER}\njax.stages.Lowered.compile = instead"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("doing", [PLANS, COMPILES], ids=["plans", "compiles"])
+def test_asked_while_it_plans_or_compiles_it_does_not_wait(toy, tmp_path, doing, number):
+    """For neither would ever come to its end; `_wait` is a part of what is planned."""
+    endless = toy(tmp_path / "run", before=doing)
+    wait_for(tmp_path / "there", endless)
+    endless.send_signal(number)
+    _, err = endless.communicate(timeout=300)
+    assert endless.returncode == 128 + number, err
+    assert err.endswith(f"coadapt: stopped, and nothing is lost; go on with: coadapt resume {tmp_path}/run\n")
+    assert glance(tmp_path / "run").state == "interrupted"
+    run_toy(tmp_path / "run")
 
 
 def test_two_processes_on_one_run(toy, tmp_path):

@@ -9,6 +9,10 @@ from pathlib import Path
 import jax
 import pytest
 
+import coadapt
+from coadapt.experiments.planning import Experiment, Report
+from coadapt.experiments.running import opened
+from coadapt.experiments.working import Manner
 from coadapt.storage import compiled
 
 WHOLE = zlib.compress(os.urandom(1000))
@@ -80,6 +84,17 @@ def test_it_is_switched_on(untouched, tmp_path):
     folder, least = untouched()
     assert Path(folder).parent == tmp_path / "coadapt" / "compiled"
     assert least == 0.2
+
+
+def test_whoever_uses_a_name_of_ours_has_it(untouched):
+    coadapt.__getattr__("MAIN")
+    assert untouched()[0] is not None
+
+
+def test_whoever_carries_out_an_experiment_has_it(untouched, tmp_path):
+    nothing = Experiment("nothing", dict, lambda config: [], lambda *_: Report([], {}, ""))
+    with opened(nothing, {}, tmp_path / "run", Manner()):
+        assert untouched()[0] is not None
 
 
 def test_whoever_has_set_up_his_own_keeps_it(untouched):

@@ -85,14 +85,14 @@ def stops_explained(folder: Path) -> Iterator[None]:
     """Within it a run may stop for good reasons; the person is told them, and how to go on."""
     from coadapt.experiments.working import Diverged
     from coadapt.interruption import Interrupted
-    from coadapt.oracles.salesman import DoesNotFit
+    from coadapt.memory import DoesNotFit
     from coadapt.storage.files import CannotWrite, StorageError
 
     go_on = f"coadapt resume {folder}"
     try:
         yield
     except Interrupted as stop:
-        raise _leave(f"stopped, and nothing is lost; go on with: {go_on}", stop.status, end="") from None
+        raise _leave(stopped(folder), stop.status, end="") from None
     except Diverged as stop:
         raise _leave(
             f"{stop}; go on under other settings with: {go_on} --fork --set FIELD=VALUE", FAILURE, ""
@@ -105,11 +105,21 @@ def stops_explained(folder: Path) -> Iterator[None]:
         raise _leave(str(stop), MISTAKE) from None
 
 
+def stopped(folder: Path) -> str:
+    """What is said when someone has asked a run to stop."""
+    return f"stopped, and nothing is lost; go on with: coadapt resume {folder}"
+
+
+def say(sentence: str, end: str = ".") -> None:
+    """A sentence of the command's own."""
+    to_stderr(f"coadapt: {sentence}{end}")
+
+
 def _in_a_sentence(problem: OSError) -> str:
     reason = problem.strerror or str(problem)
     return f"cannot write the answer: {reason}" if problem.filename is None else f"{problem.filename}: {reason}"
 
 
 def _leave(sentence: str, status: int, end: str = ".") -> SystemExit:
-    to_stderr(f"coadapt: {sentence}{end}")
+    say(sentence, end)
     return SystemExit(status)

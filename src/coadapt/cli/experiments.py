@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import announce, mistakes_explained, stops_explained, tell
+from coadapt.cli.answers import announce, mistakes_explained, say, stopped, stops_explained, tell
 from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
@@ -62,7 +62,8 @@ class Options:
             check_tracker(self.track)
         if fresh and self.fork:
             raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
-        return Manner(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork)
+        say_so = lambda folder: say(stopped(folder), end="")
+        return Manner(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_so)
 
 
 AllOptions = Annotated[Options, arg(name="")]
@@ -250,14 +251,17 @@ def run_folder(run: Path) -> Path:
 
 def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
+    from coadapt.experiments.planning import plan
     from coadapt.experiments.running import finish, opened
     from coadapt.storage import published, runs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
-        runs.exists(folder)  # which refuses a folder that is something else
+        there = runs.exists(folder)  # which refuses a folder that is something else
         if publish is not None:
             published.check_place(publish, folder, experiment.name)
+        if manner.fresh or not there:
+            plan(experiment, config, {})  # which refuses what does not fit into memory, before anything is written
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)

@@ -12,6 +12,9 @@ from typing import Any
 LARGEST = 2**31 - 1
 """What a count in a compiled program can hold."""
 
+MOST_GAMES, MOST_STEPS, MOST_UNITS = 10**7, 10**5, 10**5
+"""Of games side by side, steps of each, and units of a layer: more than any memory has, and still to be counted."""
+
 
 def whole(name: str, value: Any, least: int = 1, most: int = LARGEST) -> None:
     """A whole number from `least` to `most`, both included."""

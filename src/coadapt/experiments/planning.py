@@ -11,6 +11,7 @@ from coadapt.configs.data import plain
 from coadapt.evaluation.tables import Table
 from coadapt.experiments.stages import Inputs, Stage
 from coadapt.experiments.times import family
+from coadapt.experiments.weighing import weighed
 from coadapt.storage.artefacts import artefact_name
 from coadapt.storage.fingerprint import fingerprint
 from coadapt.storage.numerics import numerics
@@ -44,7 +45,10 @@ class Planned(NamedTuple):
 
 
 def plan(experiment: Experiment, config: Any, origins: dict[str, str]) -> list[Planned]:
-    """All stages in turn. Nothing is computed: names and shapes follow from the configuration and the code."""
+    """All stages in turn. Nothing is computed: names and shapes follow from the configuration and the code.
+
+    What would not fit into the memory is refused: `DoesNotFit`.
+    """
     planned: dict[str, Planned] = {}
     stages = experiment.stages(config)
     names = artefact_names(experiment, stages, origins)
@@ -66,8 +70,7 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
     given = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(inputs)]
     kind = repr((family(stage.name), stage.code, settings, stage.chunks, len(stage.replicates), given))
     if kind not in _known_shapes:
-        state = jax.eval_shape(stage.begin, inputs)
-        _known_shapes[kind] = state, jax.eval_shape(stage.outcome, state)
+        _known_shapes[kind] = weighed(stage, inputs)
     return _known_shapes[kind]
 
 

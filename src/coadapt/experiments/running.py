@@ -58,9 +58,9 @@ def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Rep
     with listening(manner.progress.say) as interruption:
         worker = Worker(run, manner, interruption)
         try:
+            with manner.progress.busy("planning"), worker.nothing_to_lose():
+                planned = plan(experiment, config, run.origins)
             with worker.tracking():
-                with manner.progress.busy("planning"):
-                    planned = plan(experiment, config, run.origins)
                 outcomes = worker.make_all(planned)
             run.check_lock()
             with manner.progress.busy("writing the results"):

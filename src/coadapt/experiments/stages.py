@@ -7,6 +7,7 @@ stage, which its outcome is known by, is the code that computes.
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -41,6 +42,7 @@ class Stage:
     shown: tuple[str, ...] = ()  # which numbers of its info matter the most
     finite: Callable[[Any], Any] = lambda state: ()  # of a state, what must be finite numbers
     remedy: str = ""  # what to look at when a number is not finite
+    larger_by: tuple[str, str] = ("its settings", "its settings")  # which ones its state, and its work, grow with
 
 
 class Replicates(NamedTuple):
@@ -133,6 +135,7 @@ def training_stage(
 
     kept = learner.networks if keep_all else lambda states: ()
 
+    @_traced_once
     def chunk_of_all(states: Any, conditions: Any) -> tuple[Any, Info]:
         states, infos = _map(lambda s, condition: learner.chunk(s, condition, iterations))(states, conditions)
         return states, {name: jnp.mean(value, axis=1) for name, value in _named(infos).items()}
@@ -170,6 +173,10 @@ def training_stage(
         finite=lambda training: training.states,
         **more,
     )
+
+
+_traced_once = partial(jax.jit, inline=True)
+"""Who asks for shapes, and who then computes, go through the same code: for arguments of the same shapes, once."""
 
 
 def _map(of_one: Callable) -> Callable:
@@ -219,6 +226,7 @@ def measuring_stage(
 
     The key, or keys, are the same for all parts: each makes its own of them.
     """
+    measure = _traced_once(measure)
 
     def begin(inputs: Inputs) -> Measuring:
         measured, _ = jax.eval_shape(measure, inputs, key, jnp.int32(0))

@@ -6,9 +6,10 @@ checkpoint and ends with the same bits as if nothing had happened.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -17,7 +18,7 @@ import numpy as np
 
 from coadapt.configs.data import plain
 from coadapt.experiments.planning import Planned, Report
-from coadapt.experiments.stages import Inputs, Stage
+from coadapt.experiments.stages import Info, Inputs, Stage
 from coadapt.experiments.times import times_told
 from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
@@ -55,6 +56,7 @@ class Manner:
     track: str | None = None
     fresh: bool = False  # make everything again, whatever is there already
     fork: bool = False  # go on in a run of its own, whatever has changed
+    stopped: Callable[[Path], Any] | None = None  # says so; without it what compiles is waited for, or a process ends
 
 
 class Worker:
@@ -90,6 +92,17 @@ class Worker:
             yield
         finally:
             tracker.close()
+
+    def nothing_to_lose(self) -> AbstractContextManager[None]:
+        """Within it, be it to plan or to compile, a command that is asked to stop does so at once."""
+        return self.interruption.nothing_to_lose(self._say_farewell if self.manner.stopped else None)
+
+    def _say_farewell(self, why: Interrupted) -> None:
+        assert self.manner.stopped is not None
+        self.remember(why)
+        if self.tracker is not None:
+            self.tracker.close()
+        self.manner.stopped(self.run.folder)
 
     def make_all(self, planned: Sequence[Planned]) -> Inputs:
         """The outcomes of all stages."""
@@ -163,7 +176,7 @@ class Worker:
             raise Damaged(
                 f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
             )
-        with self.manner.progress.busy(f"{stage.name}: compiling"):
+        with self.manner.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
             return jax.jit(stage.begin)(inputs)
 
     def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
@@ -196,7 +209,7 @@ class Worker:
     def _chunks(self, planned: Planned, inputs: Inputs, state: Any) -> Any:
         """Chunk after chunk, with checkpoints in between."""
         stage = planned.stage
-        go_on = jax.jit(stage.go_on)
+        go_on = None
         stored_at, stored = time.monotonic(), self.done
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
@@ -205,6 +218,7 @@ class Worker:
             while self.done < stage.chunks:
                 purpose = "working" if self.done > done // stage.iterations else "starting"  # the first one compiles
                 with self._timed(purpose) as watch:
+                    go_on = go_on or self._compiled(stage, state, inputs)
                     state, info = jax.block_until_ready(go_on(state, inputs))
                 self.done += 1
                 numbers = {name: np.asarray(value) for name, value in info.items()}
@@ -221,6 +235,11 @@ class Worker:
                 if asked_to_stop:
                     self.interruption.heed()
         return state
+
+    def _compiled(self, stage: Stage, state: Any, inputs: Inputs) -> Callable[[Any, Inputs], tuple[Any, Info]]:
+        """The program of a chunk, ready to run."""
+        with self.nothing_to_lose():
+            return jax.jit(stage.go_on).lower(state, inputs).compile()
 
     def _record(self, stage: Stage, numbers: dict[str, np.ndarray], seconds: float, metrics: Journal, times: Journal):
         """What a chunk looked like, for people and their tools."""

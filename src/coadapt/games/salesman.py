@@ -14,11 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Array, Bool, Count, Int, Key
-from coadapt.configs.checks import between, whole
+from coadapt.configs.checks import MOST_STEPS, between, whole
 from coadapt.games.game import MAIN, Outcome
 
 MOVES = np.array([(-1, 0), (1, 0), (0, -1), (0, 1)], np.int32)
 """Up, down, left, right, as changes of row and column."""
+
+MOST_CELLS, MOST_SUBGOALS = 200, 30
+"""Along a side, for a network looks at a table of all pairs of places; and such as are compared with one another."""
 
 Cell = Int[Array, "2"]
 
@@ -59,9 +62,9 @@ class Salesman:
     goal_reward: float = 0.05
 
     def __post_init__(self):
-        whole("size", self.size, least=2, most=1_000)
-        whole("subgoals", self.subgoals, least=1, most=self.size**2)
-        whole("max_steps", self.max_steps)
+        whole("size", self.size, least=2, most=MOST_CELLS)
+        whole("subgoals", self.subgoals, least=1, most=min(self.size**2, MOST_SUBGOALS))
+        whole("max_steps", self.max_steps, most=MOST_STEPS)
         between("step_reward", self.step_reward, -1e6, 1e6)
         between("goal_reward", self.goal_reward, -1e6, 1e6)
         if self.subgoals + 3 > self.size**2:

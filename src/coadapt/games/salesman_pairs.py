@@ -70,6 +70,10 @@ class RelativePairs:
         """So many steps there can be between two objects, along a side."""
         return 2 * self.size - 1
 
+    @property
+    def rows(self) -> int:
+        return len(ROLES) * (COLLECTED * self._span**2 + 1)
+
     def table(self) -> np.ndarray:
         roles, kinds, rows, columns = np.indices((len(ROLES), COLLECTED, self._span, self._span)).reshape(4, -1)
         steps = np.stack([rows, columns], axis=-1) - (self.size - 1)
@@ -113,6 +117,10 @@ class AbsolutePairs:
     @property
     def rest_size(self) -> int:
         return 0
+
+    @property
+    def rows(self) -> int:
+        return len(ROLES) * len(KINDS) * self.size**4
 
     def table(self) -> np.ndarray:
         cells = self.size**2

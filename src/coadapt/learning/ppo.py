@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
-from coadapt.configs.checks import between, positive, whole
+from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, between, positive, whole
 from coadapt.encounters import Moment, play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
@@ -58,8 +58,10 @@ class PPOConfig:
     max_gradient_norm: float = 0.5
 
     def __post_init__(self):
-        for name in ("iterations", "games", "steps", "epochs", "minibatches", "warm_up"):
+        for name in ("iterations", "epochs", "minibatches", "warm_up"):
             whole(name, getattr(self, name))
+        whole("games", self.games, most=MOST_GAMES)
+        whole("steps", self.steps, most=MOST_STEPS)
         if self.games % self.minibatches:
             raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
         check_optimiser(self.optimiser)

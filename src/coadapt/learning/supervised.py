@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Key, Scalar, Vector
-from coadapt.configs.checks import positive, whole
+from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, positive, whole
 from coadapt.encounters import play_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.optimiser import Descent, begin, check_optimiser, descend, remaining
@@ -38,8 +38,10 @@ class SupervisedConfig:
     max_gradient_norm: float = 0.5
 
     def __post_init__(self):
-        for name in ("iterations", "games", "steps", "minibatches"):
+        for name in ("iterations", "minibatches"):
             whole(name, getattr(self, name))
+        whole("games", self.games, most=MOST_GAMES)
+        whole("steps", self.steps, most=MOST_STEPS)
         if self.games % self.minibatches:
             raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
         check_optimiser(self.optimiser)

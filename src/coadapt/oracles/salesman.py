@@ -5,10 +5,8 @@ to. All of it is dynamic programming, backwards from the end, over where both ag
 tables have the axes `row column row column set`: the main agent's cell, the partner's cell, the collected subgoals.
 """
 
-import os
 from collections.abc import Callable
 from functools import reduce
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +15,7 @@ import jax.numpy as jnp
 from coadapt.arrays import Array, Float, Int
 from coadapt.games.salesman import MOVES, Salesman
 from coadapt.games.salesman_layouts import Layout, table_shape
+from coadapt.memory import check_memory
 
 Table = Float[Array, "row column row column set"]
 Behaviour = Float[Array, "action row column row column set"]
@@ -146,33 +145,13 @@ BYTES_A_PLACE = 4 * 64
 """What the dynamic programme needs for each place of a table, counted in floats of four bytes: measured, rounded up."""
 
 
-class DoesNotFit(ValueError):
-    """A game's exact tables are larger than the memory."""
-
-
 def check_fits(game: Salesman, responses: int = 1) -> None:
     """Refuse a game whose tables, and so many best responses, would not fit in memory."""
     places = 2**game.subgoals * game.size**4
     a_response = game.max_steps + 4 * len(MOVES)  # an action for every step, beside the behaviour it responds to
-    needed, there = places * (BYTES_A_PLACE + responses * a_response), _free_memory()
-    if needed > there:
-        fewer = ", or fewer partners to respond to" if responses > 1 else ""
-        raise DoesNotFit(
-            f"exact tables of a {game.size}x{game.size} grid with {game.subgoals} subgoals need about"
-            f" {needed / 1e9:,.1f} GB, more than the {there / 1e9:,.1f} GB that are free; take a smaller grid or fewer"
-            f" subgoals{fewer}"
-        )
-
-
-def _free_memory() -> int:
-    """What could be had, as the system tells it: all there is where it does not tell, and no more than its share."""
-    everything = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    told = {name: int(value) * 1024 for name, value, *_ in map(str.split, _lines("/proc/meminfo"))}
-    (most, *_), (used, *_) = (_lines(f"/sys/fs/cgroup/memory.{name}") or ["max"] for name in ("max", "current"))
-    share = everything if "max" in (most, used) else int(most) - int(used)
-    return min(told.get("MemAvailable:", everything), share)
-
-
-def _lines(file: str) -> list[str]:
-    path = Path(file)
-    return path.read_text().splitlines() if path.is_file() else []
+    fewer = ", or have fewer partners to respond to" if responses > 1 else ""
+    check_memory(
+        f"the exact tables of a {game.size}x{game.size} grid with {game.subgoals} subgoals",
+        places * (BYTES_A_PLACE + responses * a_response),
+        f"make game.size, game.subgoals or game.max_steps smaller{fewer}",
+    )

@@ -4,7 +4,7 @@ Two methods are trained against Dirichlet partners at several concentrations and
 one concentration with one seed; all replicates of a method are one program, side by side along one axis.
 """
 
-from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, MatrixGameConfig
+from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, QUICK, MatrixGameConfig
 from coadapt.experiments.matrix_game.report import Results
 from coadapt.experiments.matrix_game.reproduce import EXPERIMENT, gather
 from coadapt.experiments.matrix_game.search import TuningConfig
@@ -16,6 +16,7 @@ __all__ = [
     "MOST_SEEDS",
     "PAPER",
     "PRESETS",
+    "QUICK",
     "TUNING",
     "MatrixGameConfig",
     "Results",

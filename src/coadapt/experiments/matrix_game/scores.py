@@ -112,7 +112,8 @@ def evaluation_of(mode: str, config: MatrixGameConfig, replicates: Replicates) -
         return scores, _last_rewards(scores)
 
     settings = config.world | {"mode": mode, "episodes": config.episodes_of(mode), "batch": config.batch}
-    return _measuring(EVALUATIONS[mode], settings, measure, config.episodes_of(mode) // config.batch, replicates)
+    parts = config.episodes_of(mode) // config.batch
+    return _measuring(EVALUATIONS[mode], settings, measure, parts, replicates, larger_by=("episodes", "batch"))
 
 
 def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
@@ -124,12 +125,20 @@ def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
         return scores, _last_rewards(scores)
 
     settings = config.world | {"points": config.curve_points, "episodes": config.curve_episodes}
-    return _measuring("curves", settings, measure, config.curve_points, replicates)
+    larger_by = "curve_points", "curve_episodes"
+    return _measuring("curves", settings, measure, config.curve_points, replicates, larger_by)
 
 
-def _measuring(name: str, settings: dict[str, Any], measure: Callable, parts: int, replicates: Replicates) -> Stage:
+def _measuring(
+    name: str,
+    settings: dict[str, Any],
+    measure: Callable,
+    parts: int,
+    replicates: Replicates,
+    larger_by: tuple[str, str],
+) -> Stage:
     remedy = "look at the networks it was given: their training must have gone wrong"
-    display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy}
+    display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy, "larger_by": larger_by}
     keys = keys_for(replicates, "evaluation")
     return measuring_stage(name, __name__, settings, measure, keys, parts, Networks._fields, **display)
 

@@ -122,6 +122,7 @@ def training_of(name: str, config: MatrixGameConfig, replicates: Replicates) -> 
         config.curve_points,
         replicates=replicates.names,
         remedy=remedy_for(name),
+        larger_by=("the layers in sizes, curve_points or the number of seeds", f"{name}.games"),
     )
 
 

@@ -64,7 +64,11 @@ def bounds_of(config: SalesmanConfig) -> Stage:
     layouts = config.measures.bound_layouts
     settings = {"world": config.world, "layouts": layouts}
     display = {"replicates": ("a random walker",), "shown": ("return",)}
+    display |= {"larger_by": ("measures.bound_layouts", "world.game.size")}
     return measuring_stage("bounds", __name__, settings, measure, key_for(0, "bounds"), layouts, (), **display)
+
+
+LARGER_BY = "measures.layouts or measures.starts", "measures.starts"
 
 
 class Played(NamedTuple):
@@ -111,7 +115,7 @@ def ceilings_of(config: SalesmanConfig, source: Source = THIS_RUN) -> Stage:
 
     needs, key = source.needs(config.references), key_for(0, "responding")
     settings, layouts = _settings(config), config.measures.layouts
-    display = {"replicates": ("all partners",), "shown": ("return",)}
+    display = {"replicates": ("all partners",), "shown": ("return",), "larger_by": LARGER_BY}
     return measuring_stage("ceilings", __name__, settings, measure, key, layouts, needs, **display)
 
 
@@ -139,7 +143,7 @@ def regret_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) -> S
     needs = source.needs(config.references, seed, config.trainings)
     name, parts = stage_name("regret", seed), config.measures.layouts // LAYOUTS_AT_ONCE
     settings = _settings(config) | {"seed": seed, "feed": config.feed, "methods": config.methods, "modes": source.modes}
-    display = display_of(seed, *config.methods[:2])
+    display = display_of(seed, *config.methods[:2]) | {"larger_by": LARGER_BY}
     return measuring_stage(name, __name__, settings, measure, key_for(seed, "regret"), parts, needs, **display)
 
 

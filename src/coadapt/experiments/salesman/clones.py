@@ -126,7 +126,8 @@ def cloning_of(
 def about_training(training: str, seed: int) -> dict[str, Any]:
     """What people are told of the training of one seed."""
     remedy = f"look at {training}.learning_rate and {training}.max_gradient_norm, and at the end of its metrics"
-    return {"replicates": (f"seed {seed}",), "remedy": remedy}
+    larger_by = "the layers in world.sizes", f"{training}.games or {training}.steps"
+    return {"replicates": (f"seed {seed}",), "remedy": remedy, "larger_by": larger_by}
 
 
 def stage_name(training: str, seed: int) -> str:

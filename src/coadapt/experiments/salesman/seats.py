@@ -89,7 +89,10 @@ def posterior_of(config: SalesmanConfig, partners: Partners) -> PartnerPosterior
 
 def display_of(seed: int, *shown: str) -> dict[str, Any]:
     """What people see of a measurement of one seed's agents while it goes on."""
-    return {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY}
+    return {"replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY, "larger_by": LARGER_BY}
+
+
+LARGER_BY = "episodes, measures.episodes or world.game.max_steps", "batch or world.game.max_steps"
 
 
 Find = Callable[[Inputs, str, int], Any]

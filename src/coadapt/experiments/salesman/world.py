@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 import jax.numpy as jnp
 
 from coadapt.agents.relational import RelationSizes
-from coadapt.configs.checks import each_whole, one_of, positive, whole
+from coadapt.configs.checks import MOST_UNITS, each_whole, one_of, positive, whole
 from coadapt.games.salesman import Salesman
 from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs, TurnedPairs
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
+from coadapt.memory import check_memory
 from coadapt.networks.relation import worth_tabulating
 from coadapt.players import PairView
 
@@ -18,6 +19,9 @@ KINDS = ("novice", "intermediate", "skilled")
 
 NO_LABEL = jnp.zeros(len(KINDS))
 """What a policy is told that is told nothing."""
+
+BYTES_A_ROW = 200
+"""What it takes to make a row of the table of pairs: eight features, and what they are made of, in double precision."""
 
 VIEWS = {"relative": RelativePairs, "turned": TurnedPairs, "absolute": AbsolutePairs}
 
@@ -37,11 +41,11 @@ class Sizes:
 
     def __post_init__(self):
         for name in ("before_sum", "after_sum", "policy_hidden", "predictor_hidden"):
-            each_whole(name, getattr(self, name))
+            each_whole(name, getattr(self, name), most=MOST_UNITS)
         for name in ("before_sum", "after_sum"):
             if not getattr(self, name):
                 raise ValueError(f"{name} must have at least one layer")
-        whole("lstm_units", self.lstm_units)
+        whole("lstm_units", self.lstm_units, most=MOST_UNITS)
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,16 @@ class World:
     def relation_sizes(self, training: PPOConfig | SupervisedConfig) -> RelationSizes:
         """The relation network of all minds, arranged for the minibatches of a training."""
         view = VIEWS[self.pairs](self.game.size)
+        self.check_table(view.rows)
         minibatches = training.minibatches if isinstance(training, PPOConfig) else 1
         pairs = training.steps_per_iteration // minibatches * 2 * (self.game.subgoals + 2)
-        return self.looking_through(view, worth_tabulating(len(view.table()), pairs))
+        return self.looking_through(view, worth_tabulating(view.rows, pairs))
+
+    def check_table(self, rows: int) -> None:
+        """Refuse a grid on which a pair can be so many things that a table of them does not fit into memory."""
+        grid = f"{self.game.size}x{self.game.size} grid, seen as {self.pairs}"
+        remedy = "make world.game.size smaller" + (", or see pairs as relative" if self.pairs == "absolute" else "")
+        check_memory(f"the table of all pairs of a {grid}", rows * BYTES_A_ROW, remedy)
 
     def looking_through(self, view: PairView, tabulated: bool) -> RelationSizes:
         """The relation network of all minds, arranged as is said."""

@@ -1,0 +1,35 @@
+"""How much memory is free, and a refusal of what would not fit into it."""
+
+import os
+from pathlib import Path
+
+
+class DoesNotFit(ValueError):
+    """Something is larger than the memory."""
+
+
+def check_memory(what: str, needed: int, remedy: str) -> None:
+    """Refuse what needs more bytes than are free, and say what to do about it."""
+    there = free_memory()
+    if needed > there:
+        raise DoesNotFit(
+            f"about {_in_words(needed)} are needed for {what}, more than the {_in_words(there)} that are free; {remedy}"
+        )
+
+
+def free_memory() -> int:
+    """What could be had, as the system tells it: all there is where it does not tell, and no more than its share."""
+    everything = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    told = {name: int(value) * 1024 for name, value, *_ in map(str.split, _lines("/proc/meminfo"))}
+    (most, *_), (used, *_) = (_lines(f"/sys/fs/cgroup/memory.{name}") or ["max"] for name in ("max", "current"))
+    share = everything if "max" in (most, used) else int(most) - int(used)
+    return min(told.get("MemAvailable:", everything), share)
+
+
+def _lines(file: str) -> list[str]:
+    path = Path(file)
+    return path.read_text().splitlines() if path.is_file() else []
+
+
+def _in_words(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size < 1e15 else f"{size / 1e9:.0e} GB"
