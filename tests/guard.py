@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,8 @@ def _end(item: pytest.Item) -> None:
     """Nothing else would reach a thread that is within a compiler or waits for somebody who never comes."""
     from coadapt.benchmarks.patience import descendants
 
-    item.config.pluginmanager.getplugin("capturemanager").suspend_global_capture(in_=True)
+    capture: Any = item.config.pluginmanager.getplugin("capturemanager")
+    capture.suspend_global_capture(in_=True)
     print(f"\n{item.nodeid} hangs: {LONGEST:g} seconds of work, or of doing nothing. It is here:", file=sys.stderr)
     faulthandler.dump_traceback()
     for process in descendants(os.getpid()):

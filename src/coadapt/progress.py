@@ -238,4 +238,5 @@ def for_terminal(quiet: bool = False) -> Progress:
         return Silent()
     from rich.console import Console
 
-    return Bars() if Console(stderr=True).is_terminal else Lines()
+    console = Console(stderr=True)
+    return Bars() if console.is_terminal and not console.is_dumb_terminal else Lines()

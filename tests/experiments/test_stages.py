@@ -58,8 +58,8 @@ def test_a_learning_curve_counted_by_hand(keep_all):
 
 
 def test_every_part_of_a_measurement_is_kept_in_its_place():
-    measure = lambda inputs, part: (inputs["first"] * (part + 1), {})
-    stage = measuring_stage("look", __name__, {}, measure, 3, ("first",))
+    measure = lambda inputs, key, part: (inputs["first"] * (part + 1), {})
+    stage = measuring_stage("look", __name__, {}, measure, jax.random.key(0), 3, ("first",))
     inputs = {"first": jnp.int32(10)}
     state = stage.begin(inputs)
     for _ in range(stage.chunks):

@@ -247,12 +247,12 @@ def test_times_that_cannot_be_do_not_count(whole, stopped, tmp_path, seconds):
     assert 0 <= made["second"]["seconds"] < runs.LONGEST
 
 
-@pytest.mark.parametrize("seconds", ["long", [], {}])
-def test_an_artefact_that_does_not_say_how_long_it_took_is_made_again(whole, stopped, tmp_path, seconds):
+@pytest.mark.parametrize(("field", "value"), [("seconds", "long"), ("seconds", []), ("commit", []), ("finished", 7)])
+def test_an_artefact_that_does_not_say_how_it_was_made_is_made_again(whole, stopped, tmp_path, field, value):
     (path,) = (tmp_path / "artefacts").glob("first-*/outcome.json")
     manifest = read_sealed(path)
-    write_sealed(path, manifest | {"about": manifest["about"] | {"seconds": seconds}})
-    assert any("does not say what it should under 'seconds'" in line for line in run_toy(tmp_path / "run"))
+    write_sealed(path, manifest | {"about": manifest["about"] | {field: value}})
+    assert any(f"does not say what it should under {field!r}" in line for line in run_toy(tmp_path / "run"))
     assert bits(tmp_path / "run") == bits(whole)
 
 

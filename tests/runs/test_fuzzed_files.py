@@ -46,7 +46,7 @@ READERS = {
     "runs/run/lock": (("runs",), *RUN),
     "runs/run/metrics/first.jsonl": RUN,
     "runs/run/metrics/second.jsonl": RUN,
-    "runs/run/checkpoints/second-000003.json": (*RUN, ("resume", "run", "--fork", "--quiet")),
+    "runs/run/checkpoints/second-000003.json": (RUN[1], ("resume", "run", "--fork", "--quiet")),
     "runs/run/checkpoints/second-000003.safetensors": (RUN[1], ("resume", "run", "--fork", "--quiet")),
     "runs/run/checkpoints/first-000004.json": (RUN[1],),
     "runs/artefacts/FIRST/outcome.json": (RUN[1],),
@@ -216,7 +216,7 @@ def cases(place: Path, first: str) -> Iterator[tuple[str, str, Callable[[Path], 
             first_ways = [way for way in ways if len(way) == 1 or (way[0] == "about" and len(way) == 2)]
             others = [way for way in ways if way not in first_ways]
             for way in [*first_ways, *chance.sample(others, min(len(others), 6))]:
-                for value in chance.sample(ODD, 2):
+                for value in chance.sample(ODD, 2 if way in first_ways else 1):
                     yield name, f"{way} = {value!r:.40}", lambda f, way=way, value=value: forged(f, way, value)
 
 
@@ -324,8 +324,8 @@ def test_whatever_lies_there_is_answered(pristine, place, capfd):
     print(number, ends)
     assert not wrong, f"{len(wrong)} of {number}:\n" + "\n".join(map(repr, wrong))
     assert number >= FEWEST
-    for status in (0, 2, "begun"):
-        assert sum(count for (_, end), count in ends.items() if end == status) >= 50, ends
+    for status, fewest in {0: 300, 2: 300, "begun": 10}.items():  # or the cases would be of one kind
+        assert sum(count for (_, end), count in ends.items() if end == status) >= fewest, ends
 
 
 def restore(pristine: Path, place: Path, area: str) -> None:

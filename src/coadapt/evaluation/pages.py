@@ -10,7 +10,6 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from coadapt.evaluation.tables import Table, as_text
-from coadapt.storage.files import read_bytes
 
 
 class Figure(NamedTuple):
@@ -75,7 +74,7 @@ def _paragraphs(text: str) -> str:
 
 def _figure(figure: Figure) -> str:
     kind, _ = mimetypes.guess_type(figure.file.name)
-    data = base64.b64encode(read_bytes(figure.file)).decode()
+    data = base64.b64encode(figure.file.read_bytes()).decode()
     caption = escape(figure.caption)
     image = f'<img alt="{escape(figure.caption, quote=True)}" src="data:{kind};base64,{data}">'
     return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"

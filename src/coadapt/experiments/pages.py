@@ -8,7 +8,7 @@ from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
 from coadapt.experiments.times import times_told
-from coadapt.storage.files import Damaged, Foreign, make_folder, read_bytes, read_json, write_text
+from coadapt.storage.files import MOST_BYTES, Damaged, Foreign, make_folder, read_bytes, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
 LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that
@@ -133,7 +133,10 @@ def sections_of(folder: Path, run: str = "") -> list[Section]:
 
 
 def _picture(folder: Path, stem: str) -> Path | None:
-    return next((file for ending in ENDINGS if (file := folder / f"{stem}.{ending}").is_file()), None)
+    found = next((file for ending in ENDINGS if (file := folder / f"{stem}.{ending}").is_file()), None)
+    if found is not None and found.stat().st_size > MOST_BYTES:
+        raise Foreign(f"{found} is larger than any picture; make the results again")
+    return found
 
 
 def _making(folder: Path) -> list[Table]:

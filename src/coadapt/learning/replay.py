@@ -9,9 +9,6 @@ import jax.numpy as jnp
 from coadapt.arrays import Array, Bool
 from coadapt.games.game import Game
 
-LONGEST_UNROLLED = 16
-"""Up to here the steps are laid out one after the other for the compiler: faster to run, slower to compile."""
-
 
 def check_covers_an_episode(steps: int, game: Game) -> None:
     """Memories are not carried from one iteration to the next: each starts new episodes, and must be long enough."""
@@ -44,5 +41,5 @@ def replay(
         output, memory = step(observation, memory)
         return jax.tree.map(lambda new, old: jnp.where(is_over, new, old), start, memory), (output, memory)
 
-    unroll = len(ended) if len(ended) <= LONGEST_UNROLLED else 1
-    return jax.lax.scan(carry_on, start, (observations, ended), unroll=unroll)[1]
+    # Laid out one after the other, the steps take as long to run and twice as long to compile.
+    return jax.lax.scan(carry_on, start, (observations, ended))[1]

@@ -16,8 +16,8 @@ from coadapt.storage.sealed import checksum
 
 METRICS = "metrics.jsonl"
 OUTCOME = "outcome"
-KINDS = {"seconds": int | float | None}
-"""What is computed with of all that a manifest says about an outcome."""
+KINDS = {"seconds": int | float | None, "commit": str | None, "finished": str | None, "run": str | None}
+"""What is made use of, of all that a manifest says about an outcome."""
 
 
 class Artefact(NamedTuple):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -21,6 +22,11 @@ from coadapt.storage.trees import read_manifest
 FOLDER = PUBLISHED / GAME
 STAGE = "published"
 """The stage that hands them on."""
+
+
+def home() -> Path:
+    """The folder of all of them."""
+    return FOLDER
 
 
 def published_seeds(method: str = "behaviour_conditioned") -> tuple[int, ...]:

@@ -7,13 +7,13 @@ from typing import Any
 from coadapt.configs.checks import distinct, each_whole, in_batches, whole
 from coadapt.configs.data import read_config
 from coadapt.experiments.planning import Experiment, Report
-from coadapt.experiments.salesman import pretrained
 from coadapt.experiments.salesman.config import Measures, SalesmanConfig
 from coadapt.experiments.salesman.presets import FAST, QUICK
 from coadapt.experiments.salesman.pretrained import (
     STAGE,
     find,
     handing_on,
+    home,
     partner_files,
     published_seeds,
     read_published,
@@ -94,9 +94,9 @@ def report(config: ShippedConfig, outcomes: Inputs, folder: Path) -> Report:
     """The same tables as after training, of what was measured here."""
     trained, about = as_trained(config), _about(config)
     measured = gather(trained, outcomes, about["mode"], met=trained.references)
-    results = with_record(pretrained.FOLDER, measured, about["commit"])
+    results = with_record(home(), measured, about["commit"])
     write_results(results, outcomes, folder, the_package(config))
-    if (about_training := pretrained.FOLDER / TRAINING).is_file():
+    if (about_training := home() / TRAINING).is_file():
         write_bytes(folder / TRAINING, about_training.read_bytes())
     closing = f"See the agents play with: coadapt watch. {verdict(results)}"
     return Report(tables(results), headline(results), closing.strip())
