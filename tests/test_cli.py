@@ -50,7 +50,7 @@ def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence(tmp_path):
     ],
 )
 def test_sizes_that_cannot_be_are_refused_before_anything_is_written(tmp_path, settings, sentence):
-    answer = coadapt(*MATRIX_GAME, "--set", *settings, folder=tmp_path)
+    answer = coadapt(*MATRIX_GAME, "--quiet", "--set", *settings, folder=tmp_path)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr.startswith("coadapt: ")
     assert sentence in answer.stderr

@@ -225,6 +225,23 @@ def test_asked_while_it_plans_or_compiles_it_does_not_wait(toy, tmp_path, doing,
     run_toy(tmp_path / "run")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_asked_before_anything_was_begun_it_leaves_nothing_behind(cache, tmp_path, number):
+    folder = prepare(tmp_path / "work")
+    plans = f"from pathlib import Path; THERE = Path('../there')\n{FOR_EVER}\n"
+    plans += "from coadapt.experiments import weighing; weighing.weighed = instead"
+    endless = begin(*COMMAND, folder=folder, cache=cache, before=plans)
+    try:
+        wait_for(tmp_path / "there", endless)
+        endless.send_signal(number)
+        _, err = endless.communicate(timeout=300)
+    finally:
+        endless.kill()
+    assert endless.returncode == 128 + number, err
+    assert err.endswith("coadapt: stopped before anything was begun.\n")
+    assert [path.name for path in folder.iterdir()] == ["small.json"]
+
+
 def test_two_processes_on_one_run(toy, tmp_path):
     """The second is told who the first is and touches nothing; when the first is gone, the run goes on."""
     first = toy(tmp_path / "run", ENDLESS)

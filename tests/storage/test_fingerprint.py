@@ -94,7 +94,7 @@ def test_an_environment_below_the_folder_of_a_script_does_not_count(kind, tmp_pa
         (tmp_path / mark).touch()
     (tmp_path / f"{name}_binary.abi3.so").write_bytes(b"\x7fELF\x00")
     (tmp_path / f"{name}_neighbour.py").write_text(PART)
-    imports = f"import {name}_stranger.binary, {name}_binary\nfrom {name}_neighbour import double\n"
+    imports = f"import {name}_stranger, {name}_stranger.binary, {name}_binary\nfrom {name}_neighbour import double\n"
     (tmp_path / f"{name}.py").write_text(imports)
     for folder in (strangers, tmp_path):
         monkeypatch.syspath_prepend(folder)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coadapt.printable import printable
-from coadapt.progress import keep_streams_open, let_nobody_listen, to_stderr
+from coadapt.progress import Progress, keep_streams_open, let_nobody_listen, to_stderr
 
 MISTAKE = 2
 """The exit status for what the person can mend by asking for something else."""
@@ -103,6 +103,19 @@ def stops_explained(folder: Path) -> Iterator[None]:
         ) from None
     except (DoesNotFit, StorageError) as stop:
         raise _leave(str(stop), MISTAKE) from None
+
+
+@contextmanager
+def nothing_begun(progress: Progress) -> Iterator[None]:
+    """Within it nothing is written yet, so that whoever asks to stop need not wait."""
+    from coadapt.interruption import Interrupted, listening
+
+    farewell = lambda why: say("stopped before anything was begun")
+    try:
+        with listening(progress.say) as interruption, interruption.nothing_to_lose(farewell):
+            yield
+    except Interrupted as stop:
+        raise SystemExit(stop.status) from None
 
 
 def stopped(folder: Path) -> str:

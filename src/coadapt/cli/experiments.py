@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import announce, mistakes_explained, say, stopped, stops_explained, tell
+from coadapt.cli.answers import announce, mistakes_explained, nothing_begun, say, stopped, stops_explained, tell
 from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
@@ -261,7 +261,8 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
         if publish is not None:
             published.check_place(publish, folder, experiment.name)
         if manner.fresh or not there:
-            plan(experiment, config, {})  # which refuses what does not fit into memory, before anything is written
+            with nothing_begun(manner.progress), manner.progress.busy("planning"):
+                plan(experiment, config, {})  # which refuses what does not fit into memory
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)
