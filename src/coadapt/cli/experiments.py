@@ -260,14 +260,15 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
         there = runs.exists(folder)  # which refuses a folder that is something else
         if publish is not None:
             published.check_place(publish, folder, experiment.name)
+        planned = None
         if manner.fresh or not there:
             with nothing_begun(manner.progress), manner.progress.busy("planning"):
-                plan(experiment, config, {})  # which refuses what does not fit into memory
+                planned = plan(experiment, config, {})  # which refuses what does not fit into memory
         for place in (publish, folder):
             if place is not None:
                 make_folder(place)
     with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
-        report = finish(experiment, config, run, manner)
+        report = finish(experiment, config, run, manner, planned)
         if publish is not None:
             published.publish(run, publish)
     for table in report.tables:

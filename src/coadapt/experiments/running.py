@@ -1,6 +1,6 @@
 """Beginning a run, going on with it, or forking it: one door for all three."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any
 from coadapt.configs.checks import shown
 from coadapt.configs.data import differences, plain
 from coadapt.experiments.forking import fork
-from coadapt.experiments.planning import Experiment, Report, plan
+from coadapt.experiments.planning import Experiment, Planned, Report, plan
 from coadapt.experiments.working import Manner, Worker
 from coadapt.interruption import listening
 from coadapt.progress import Progress
@@ -53,13 +53,19 @@ def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) ->
         yield replace(run, lock=lock)
 
 
-def finish(experiment: Experiment, config: Any, run: Run, manner: Manner) -> Report:
-    """From wherever the run stands to its end. If something stops it, the run remembers what."""
+def finish(
+    experiment: Experiment, config: Any, run: Run, manner: Manner, planned: Sequence[Planned] | None = None
+) -> Report:
+    """From wherever the run stands to its end. If something stops it, the run remembers what.
+
+    A new run may have been planned before; planning goes through all of its code, and that need not be done twice.
+    """
     with listening(manner.progress.say) as interruption:
         worker = Worker(run, manner, interruption)
         try:
-            with manner.progress.busy("planning"), worker.nothing_to_lose():
-                planned = plan(experiment, config, run.origins)
+            if planned is None:
+                with manner.progress.busy("planning"), worker.nothing_to_lose():
+                    planned = plan(experiment, config, run.origins)
             with worker.tracking():
                 outcomes = worker.make_all(planned)
             run.check_lock()
