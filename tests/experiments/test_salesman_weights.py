@@ -56,8 +56,8 @@ def test_what_was_saved_plays(files, agent):
         ({"feed": {}}, "does not say what it should under 'feed'"),
         ({"kind": 3}, "does not say what it should under 'kind'"),
         (
-            {"world": plain(replace(WORLD, game=Salesman(size=1000)))},
-            "is of a grid of size 1000; seen so, 500 is the most",
+            {"world": plain(replace(WORLD, game=Salesman(size=31), pairs="absolute"))},
+            "is of a grid of size 31; seen so, 30 is the most",
         ),
     ],
 )

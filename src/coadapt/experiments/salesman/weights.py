@@ -36,8 +36,8 @@ MOST_ROWS = 200_000
 """Larger tables of pairs are not worked out for whoever just wants to play."""
 
 
-LARGEST = {"relative": 500, "turned": 500, "absolute": 30}
-"""By how it is seen, the largest grid all of whose pairs a machine can write down: some millions."""
+LARGEST_ABSOLUTE = 30
+"""The largest grid, seen in absolute places, all of whose pairs a machine can write down: some millions."""
 
 KINDS_TOLD = {"agent": str, "feed": str | None, "kind": str | None}
 """What is said of networks by a word."""
@@ -121,8 +121,8 @@ def read(path: Path) -> Saved:
         raise Damaged(f"{manifest}: {problem}") from None
     if plain(world) != about["world"]:
         raise Foreign(f"{manifest} was written by another version of coadapt, whose networks saw the game differently")
-    if world.game.size > LARGEST[world.pairs]:
-        raise Foreign(f"{manifest} is of a grid of size {world.game.size}; seen so, {LARGEST[world.pairs]} is the most")
+    if world.pairs == "absolute" and world.game.size > LARGEST_ABSOLUTE:
+        raise Foreign(f"{manifest} is of a grid of size {world.game.size}; seen so, {LARGEST_ABSOLUTE} is the most")
     try:
         shapes = _shapes(about["agent"], world)
     except (ValueError, TypeError, OverflowError) as problem:
