@@ -10,6 +10,10 @@ from coadapt.experiments.salesman.wording import PAPER_ROWS
 from coadapt.experiments.salesman.world import KINDS, World
 from coadapt.learning.ppo import PPOConfig
 
+_AS_QUICKLY = ("clones", "policy", "predictor", "companions", "methods")
+SHORT = replace(FAST, **{name: getattr(SALESMAN_QUICK, name) for name in _AS_QUICKLY})
+"""From nothing to an agent as quickly as we can: its partners are what its own clones have left behind."""
+
 SELF_PLAY = replace(FAST.clones, optimiser="adam", learning_rate=2e-3, warm_up=1)
 LSTM = replace(FAST.lstm_clones, optimiser="adam", learning_rate=1e-3, warm_up=1)
 """What is measured beside peers is trained by Adam, as theirs is."""
@@ -38,7 +42,7 @@ class Amounts:
     decisions: int = 10_000
     matrix_size: int = 2_048
     multiplying: float = 2.0  # seconds of it, to find the peak
-    quality: SalesmanConfig = SALESMAN_QUICK  # from nothing to an agent as quickly as we can
+    quality: SalesmanConfig = SHORT
     quality_seeds: tuple[int, ...] = (0, 1, 2)
     goals: dict[str, Any] = field(default_factory=the_papers)
     growth_games: tuple[int, ...] = (80, 160, 320, 640, 1_280)
