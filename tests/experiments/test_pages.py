@@ -46,7 +46,9 @@ def test_where_there_are_no_results_a_sentence_says_so(tmp_path):
         results_in(tmp_path)
 
 
-@pytest.mark.parametrize(("summary", "sentence"), [("{", "is not readable as JSON"), ("[]", "does not say what it should")])
+@pytest.mark.parametrize(
+    ("summary", "sentence"), [("{", "is not readable as JSON"), ("[]", "does not say what it should")]
+)
 def test_a_damaged_summary_is_named(tmp_path, summary, sentence):
     (tmp_path / "summary.json").write_text(summary)
     with pytest.raises(Foreign, match=rf"summary\.json {sentence}"):
