@@ -132,7 +132,7 @@ TABLES = {
         (("--seeds", "0"), "seeds must be a whole number from 1 to 1000, not 0."),
         (("--seeds", "-3"), "seeds must be a whole number from 1 to 1000, not -3."),
         (("--seeds", "1000000000"), "seeds must be a whole number from 1 to 1000, not 1000000000."),
-        (("--preset", "slow"), "there is no preset 'slow'; choose one of: fast, paper."),
+        (("--preset", "slow"), "there is no preset 'slow'; choose one of: fast, paper, quick."),
         (("--payoff", "nan.json"), "payoff must hold finite numbers only, not nan."),
         (("--payoff", "huge.json"), "payoff must hold finite numbers only, not a number of far too many digits."),
         (("--payoff", "ragged.json"), "payoff must have rows of one length, not [2, 1]."),
