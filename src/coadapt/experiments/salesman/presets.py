@@ -52,11 +52,11 @@ FAST = SalesmanConfig(
 
 QUICK = replace(
     # From nothing to an agent in a few minutes: one seed, whose partners are what its own clones have left behind, in a
-    # third of the training. It is tried with the partners that come with the package, which it has never met.
+    # fifth of the training. It is tried with the partners that come with the package, which it has never met.
     FAST,
-    clones=replace(FAST.clones, games=320),
-    policy=replace(FAST.policy, iterations=100, games=300),
-    predictor=replace(FAST.predictor, iterations=100),
+    clones=replace(FAST.clones, iterations=50, games=320),
+    policy=replace(FAST.policy, iterations=60, games=300),
+    predictor=replace(FAST.predictor, iterations=60),
     methods=("behaviour_conditioned",),
     seeds=(0,),
     companions=(),
