@@ -17,7 +17,9 @@ def left(monkeypatch):
     """The signals for which the process would have ended; `wait` waits until there is one."""
     numbers, ended = [], threading.Event()
     monkeypatch.setattr(interruption, "_leave", lambda number: (numbers.append(number), ended.set()))
-    return numbers, ended
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what is started in the background
+    yield numbers, ended
+    signal.signal(signal.SIGINT, before)
 
 
 def asked(number: int, answered: threading.Event) -> None:
