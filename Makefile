@@ -32,7 +32,7 @@ $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" && $(PYTHON) -c '$(RUNS)' || { echo "coadapt needs Python 3.11 or newer, with venv and pip;" \
 		"say which one with: make PYTHON=/path/to/python3"; exit 1; }
 	@echo "Setting up .venv with $$($(PYTHON) --version): about a minute and a half."
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --editable '.[dev]'
 	@touch $(READY)
 
@@ -118,13 +118,14 @@ bench: clean-tree $(READY) $(PEERS_READY)
 	$(BIN)/coadapt bench --peers .venv-peers --to results/bench
 
 # Our own functions, compiled, beside NumPy in double precision: in the newest and in every other Python there is.
-PROBED := $(PYTHONS:%=.venv-probe/%/.probed)
+PROBED := $(PYTHONS:%=probe-%)
+.PHONY: $(PROBED)
 
-.venv-probe/%/.probed: pyproject.toml constraints.txt tests/compiler/probe.py
+$(PROBED): probe-%:
 	@if $* -c '$(RUNS)' > /dev/null 2>&1; then \
 		$* -m venv .venv-probe/$* && \
 		.venv-probe/$*/bin/python -m pip install --quiet --disable-pip-version-check --editable . && \
-		.venv-probe/$*/bin/python -m tests.compiler.probe && touch $@; \
+		.venv-probe/$*/bin/python -m tests.compiler.probe; \
 	else echo "$* does not run here"; fi
 
 probe: $(PROBED)

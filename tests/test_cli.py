@@ -1,16 +1,22 @@
 """The command as a person meets it: in a process of its own."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
+from coadapt.cli.answers import answered
+from coadapt.configs.data import plain
+from coadapt.experiments import matrix_game
+from coadapt.storage import runs
+
 MATRIX_GAME = ("reproduce", "matrix-game")
 
 
-def coadapt(*arguments, folder):
+def coadapt(*arguments, folder, **settings):
     command = [sys.executable, "-c", "from coadapt.cli import main; main()", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return subprocess.run(command, cwd=folder, env=os.environ | settings, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
@@ -200,3 +206,42 @@ def test_whatever_is_closed_the_exit_status_is_right(tmp_path, closed):
     for words, status in {"runs": 0, "runs show nothing": 2}.items():
         command = ["sh", "-c", f"exec {sys.executable} -c '{ask}' {words} {closed}"]
         assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == status
+
+
+def test_a_refusal_leaves_no_folder_to_publish_in_behind(tmp_path):
+    """The place is looked at before the run is opened, which then refuses another configuration than its own."""
+    runs.begin(tmp_path / "runs" / "mine", matrix_game.EXPERIMENT.name, plain(matrix_game.FAST))
+    changed = ("--set", "policy.learning_rate=0.5", "--publish", "new/place", "--quiet")
+    answer = coadapt("resume", "mine", *changed, folder=tmp_path)
+    assert answer.returncode == 2
+    assert "policy.learning_rate was 0.03 and is 0.5" in answer.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "sentence"),
+    [
+        (MemoryError(), "the memory is not enough (it is used up); what was stored before is whole."),
+        (
+            RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes\nand so on"),
+            "the memory is not enough (RESOURCE_EXHAUSTED: Out of memory allocating 9 bytes); what was stored before is"
+            " whole.",
+        ),
+    ],
+)
+def test_memory_that_is_used_up_is_told(problem, sentence, capsys):
+    with pytest.raises(SystemExit) as leaving, answered():
+        raise problem
+    assert (leaving.value.code, capsys.readouterr().err) == (1, f"coadapt: {sentence}\n")
+
+
+def test_any_other_failure_is_ours_and_seen_whole():
+    with pytest.raises(RuntimeError, match="a mistake of ours"), answered():
+        raise RuntimeError("a mistake of ours")
+
+
+def test_a_device_that_is_not_there_gets_a_sentence(tmp_path):
+    answer = coadapt(*MATRIX_GAME, "--quiet", folder=tmp_path, JAX_PLATFORMS="cuda")
+    sentence = "coadapt: JAX finds nothing to compute on where JAX_PLATFORMS=cuda says; unset it.\n"
+    assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", sentence)
+    assert list(tmp_path.iterdir()) == []

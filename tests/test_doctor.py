@@ -84,8 +84,31 @@ def test_of_a_run_that_cannot_be_asked_everything_might_be_in_use(folder, capsys
     assert {name for name in files(folder) if "artefacts" in name} == {name for name in before if "artefacts" in name}
 
 
+def test_it_looks_even_if_a_run_cannot_be_asked(folder, capsys):
+    (folder / "runs" / "one" / "log.txt").unlink()
+    (folder / "runs" / "one" / "log.txt").mkdir()
+    main(["doctor"])
+    assert "nobody knows which artefacts it uses.\n" in capsys.readouterr().out
+
+
+def test_without_a_home_there_is_no_cache(folder, capsys, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("pathlib.Path.home", homeless)
+    main(["doctor"])
+    assert "nowhere: there is no home folder" in capsys.readouterr().out
+
+
+def homeless():
+    raise RuntimeError("Could not determine home directory.")
+
+
 def test_a_faulty_compiler_is_named(folder, capsys, monkeypatch):
     monkeypatch.setattr("coadapt.compiler.known_fault", lambda: "jaxlib 0.0 is wrong")
-    main(["doctor"])
-    assert "A fault is known: jaxlib 0.0 is wrong." in capsys.readouterr().out
+    for off, said in (
+        (True, "; the faulty path is switched off."),
+        (False, ", and the faulty path is not switched off."),
+    ):
+        monkeypatch.setattr("coadapt.compiler.is_switched_off", lambda off=off: off)
+        main(["doctor"])
+        assert f"A fault is known: jaxlib 0.0 is wrong{said}" in capsys.readouterr().out
     assert "0.10.2" in (known_fault("0.10.2") or "")

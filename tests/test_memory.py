@@ -21,10 +21,20 @@ def test_a_refusal_names_both_sizes_and_what_to_do(monkeypatch):
     [
         ({"meminfo": ["MemTotal: 9000 kB", "MemAvailable: 5000 kB"]}, 5000 * 1024),
         ({"meminfo": ["MemAvailable: 5000 kB"], "max": ["3000000"], "current": ["1000000"]}, 2_000_000),
+        (
+            {
+                "meminfo": ["MemAvailable: 5000 kB"],
+                "max": ["3000000"],
+                "current": ["2900000"],
+                "stat": ["anon 900000", "inactive_file 1500000"],
+            },
+            1_600_000,
+        ),
         ({"meminfo": ["MemAvailable: 5000 kB"], "max": ["max"], "current": ["1000000"]}, 5000 * 1024),
     ],
 )
 def test_what_is_free_is_what_the_system_tells(monkeypatch, told, free):
-    lines = {"/proc/meminfo": "meminfo", "/sys/fs/cgroup/memory.max": "max", "/sys/fs/cgroup/memory.current": "current"}
+    lines = {"/proc/meminfo": "meminfo"}
+    lines |= {f"/sys/fs/cgroup/memory.{name}": name for name in ("max", "current", "stat")}
     monkeypatch.setattr(memory, "_lines", lambda file: told.get(lines[file], []))
     assert free_memory() == free

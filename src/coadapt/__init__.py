@@ -5,9 +5,10 @@ A small recurrent network watches the partner and infers what kind it is; a memo
 
 from typing import TYPE_CHECKING, Any
 
-from coadapt.compiler import avoid_faults
+from coadapt.compiler import avoid_faults, keep_false_alarms_quiet
 
 avoid_faults()  # before JAX starts
+keep_false_alarms_quiet()
 
 if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded when it is first used, see below
     from coadapt.agents.bayes import BestAction, bayes_optimal

@@ -3,6 +3,10 @@
 Some releases of jaxlib return wrong numbers on a processor, silently. All of the faults known so far are in one path of
 the compiler (reductions that are handed on to YNNPACK), which can be switched off; without it programs are right, and
 no slower. It has to be done before JAX starts its backend, so it is done when `coadapt` is imported.
+
+Others raise a false alarm: whenever a program comes from the cache they print, as an error, that it was compiled for
+another processor, because they do not recognise two preferences of their own. They are asked to print nothing but what
+ends the process; whatever fails is raised as an exception, too.
 """
 
 import os
@@ -19,6 +23,12 @@ FAULTS = {
     "0.11.0": "crashes or hangs on arrays of seven axes that are summed up",
 }
 """By version of jaxlib: jax's issues 39103, 39257 and 40412."""
+
+FALSE_ALARMS = ("0.10.1",)
+"""The versions that complain of every program from the cache."""
+LOG_LEVEL, ONLY_FATAL = "TF_CPP_MIN_LOG_LEVEL", "3"
+JAX_LOG_LEVEL = "1"
+"""What JAX sets as it is imported, if nobody else has."""
 
 
 def known_fault(release: str | None = None) -> str | None:
@@ -45,6 +55,9 @@ def avoid_faults() -> None:
     fault, flags = known_fault(), os.environ.get("XLA_FLAGS", "")
     if fault is None or FLAG in flags:
         return
+    if flags and not flags.lstrip().startswith("-"):  # then it is the name of a file with flags
+        warnings.warn(f"{fault}; XLA_FLAGS names a file, so add this line to it: {FLAG}=", stacklevel=2)
+        return
     if _has_started():
         warnings.warn(
             f"{fault}, and it has started already: import coadapt before anything is computed with jax, or set"
@@ -53,6 +66,17 @@ def avoid_faults() -> None:
         )
         return
     os.environ["XLA_FLAGS"] = f"{flags} {FLAG}=".strip()
+
+
+def keep_false_alarms_quiet() -> None:
+    """Unless somebody has said what they want to read."""
+    by_jax = "jax" in sys.modules and os.environ.get(LOG_LEVEL) == JAX_LOG_LEVEL
+    if installed() not in FALSE_ALARMS or not (by_jax or LOG_LEVEL not in os.environ):
+        return
+    os.environ[LOG_LEVEL] = ONLY_FATAL
+    set_level = getattr(sys.modules.get("jaxlib.utils"), "absl_set_min_log_level", None)
+    if set_level is not None:  # it has read the variable already
+        set_level(int(ONLY_FATAL))
 
 
 def _has_started() -> bool:

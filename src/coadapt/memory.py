@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+CONTAINER = "/sys/fs/cgroup/memory"
+
 
 class DoesNotFit(ValueError):
     """Something is larger than the memory."""
@@ -21,9 +23,16 @@ def free_memory() -> int:
     """What could be had, as the system tells it: all there is where it does not tell, and no more than its share."""
     everything = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     told = {name: int(value) * 1024 for name, value, *_ in map(str.split, _lines("/proc/meminfo"))}
-    (most, *_), (used, *_) = (_lines(f"/sys/fs/cgroup/memory.{name}") or ["max"] for name in ("max", "current"))
-    share = everything if "max" in (most, used) else int(most) - int(used)
-    return min(told.get("MemAvailable:", everything), share)
+    return min(told.get("MemAvailable:", everything), _share_of_container(everything))
+
+
+def _share_of_container(everything: int) -> int:
+    """What a container may still take. Files that were read and can be forgotten again count as used, and are not."""
+    (most, *_), (used, *_) = (_lines(f"{CONTAINER}.{name}") or ["max"] for name in ("max", "current"))
+    if "max" in (most, used):
+        return everything
+    kept = dict(line.split() for line in _lines(f"{CONTAINER}.stat"))
+    return int(most) - int(used) + int(kept.get("inactive_file", 0))
 
 
 def _lines(file: str) -> list[str]:

@@ -8,8 +8,17 @@ import warnings
 import pytest
 
 from coadapt import compiler
-from coadapt.compiler import FAULTS, FLAG, avoid_faults, is_switched_off, known_fault
+from coadapt.compiler import (
+    FAULTS,
+    FLAG,
+    LOG_LEVEL,
+    avoid_faults,
+    is_switched_off,
+    keep_false_alarms_quiet,
+    known_fault,
+)
 from tests.compiler.probe import PROBES, TOLERANCE, Compared, reported_fault
+from tests.runs.processes import compiled_once
 
 JUST_OFF = 2**15 + 1
 """Where the reported fault shows itself."""
@@ -74,6 +83,44 @@ def test_a_sound_release_is_left_alone(no_flags, release):
     avoid_faults()
     assert "XLA_FLAGS" not in os.environ
     assert known_fault() is None
+
+
+def test_a_file_of_flags_is_not_written_to(no_flags):
+    no_flags.setattr(compiler, "installed", lambda: "0.10.2")
+    no_flags.setenv("XLA_FLAGS", "flags.txt")
+    with pytest.warns(UserWarning, match=rf"XLA_FLAGS names a file, so add this line to it: {FLAG}="):
+        avoid_faults()
+    assert os.environ["XLA_FLAGS"] == "flags.txt"
+
+
+@pytest.mark.parametrize(
+    ("release", "before", "after"),
+    [("0.10.1", None, "3"), ("0.10.1", "1", "3"), ("0.10.1", "0", "0"), ("0.12.0.1", None, None)],
+)
+def test_false_alarms_are_not_printed(no_flags, release, before, after):
+    """What JAX sets by itself (it is there already, in this process) is not what somebody has asked for."""
+    no_flags.setattr(compiler, "installed", lambda: release)
+    no_flags.delenv(LOG_LEVEL, raising=False)
+    if before is not None:
+        no_flags.setenv(LOG_LEVEL, before)
+    keep_false_alarms_quiet()
+    assert os.environ.get(LOG_LEVEL) == after
+
+
+FROM_THE_CACHE = """
+import jax, coadapt
+f = jax.jit(lambda x: jax.numpy.sum(jax.numpy.tanh(x @ x.T)[jax.numpy.arange(50) % 7]))
+print(f(jax.numpy.ones((50, 50))))
+"""
+
+
+def test_a_program_from_the_cache_is_no_error(tmp_path):
+    """Not even for somebody who imports JAX first."""
+    environment = {name: value for name, value in compiled_once(tmp_path).items() if name != LOG_LEVEL}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", FROM_THE_CACHE], capture_output=True, text=True, env=environment)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "2500.0\n", "")
+    assert list(tmp_path.rglob("*-cache"))
 
 
 def test_who_has_set_the_flag_is_obeyed(no_flags):

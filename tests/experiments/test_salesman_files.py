@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from coadapt.experiments.salesman import FAST
+from coadapt.experiments.salesman import FAST, QUICK
 from coadapt.experiments.salesman.report import model_card
 from coadapt.experiments.salesman.reproduce import files_of
 from coadapt.experiments.salesman.results import Partner, gather
@@ -62,3 +62,9 @@ def test_the_card_says_who_trained_with_whose_clones(companions, sentences):
     card = model_card(gather(replace(FAST, companions=companions), {}))
     assert f"self-play. {sentences}" in card
     assert "- `partners/SEED-KIND`: the reference partners" in card
+
+
+def test_the_card_of_a_quick_run_names_no_files_of_partners_that_it_did_not_make():
+    card = model_card(gather(QUICK, {}))
+    assert "`partners/SEED-KIND`" not in card
+    assert "- The reference partners, which no agent was trained with, are those that come with coadapt.\n" in card

@@ -1,6 +1,7 @@
 """What would not fit into memory is refused before anything is computed, by the setting that makes it so large."""
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +9,7 @@ import pytest
 
 from coadapt import memory
 from coadapt.configs.data import changed
-from coadapt.experiments import matrix_game, salesman
+from coadapt.experiments import matrix_game, planning, salesman
 from coadapt.experiments.matrix_game.training import training_of
 from coadapt.experiments.salesman.ceilings import bounds_of
 from coadapt.experiments.salesman.clones import cloning_of
@@ -24,10 +25,10 @@ def a_gigabyte_is_free(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: FREE)
 
 
-def stage(state: int, go_on) -> Stage:
+def stage(state: int, go_on, settings: Any = None) -> Stage:
     """One whose state is so many floats."""
     begin = lambda inputs: jnp.zeros(state)
-    return Stage("it", "", {}, 1, begin, go_on, lambda state: state[:3], larger_by=("units", "games"))
+    return Stage("it", "", settings, 1, begin, go_on, lambda state: state[:3], larger_by=("units", "games"))
 
 
 def nothing_new(state, inputs):
@@ -37,6 +38,19 @@ def nothing_new(state, inputs):
 def test_what_fits_has_its_shapes_told():
     state, outcome = weighed(stage(FREE // 8, nothing_new), {})
     assert (state.shape, outcome.shape) == ((FREE // 8,), (3,))
+
+
+def test_shapes_are_found_once_for_the_same_settings_and_numerics(monkeypatch):
+    """Whatever settings are: a stage of one's own may have none, or a list of them."""
+    found = []
+    monkeypatch.setattr(planning, "_known_shapes", {})
+    monkeypatch.setattr(planning, "weighed", lambda stage, inputs: found.append(stage.settings))
+    for settings in (None, None, [1], {"seed": 1, "size": 2}, {"seed": 2, "size": 2}):
+        planning._shapes(stage(1, nothing_new, settings), {})
+    assert found == [None, [1], {"seed": 1, "size": 2}]
+    with jax.enable_x64(True):
+        planning._shapes(stage(1, nothing_new, None), {})
+    assert found[3:] == [None]
 
 
 def test_a_state_is_there_before_a_chunk_and_after_it():

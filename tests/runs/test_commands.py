@@ -218,7 +218,7 @@ def test_asked_while_it_plans_or_compiles_it_does_not_wait(toy, tmp_path, doing,
     endless = toy(tmp_path / "run", before=doing)
     wait_for(tmp_path / "there", endless)
     endless.send_signal(number)
-    _, err = endless.communicate(timeout=300)
+    _, err = endless.communicate()
     assert endless.returncode == 128 + number, err
     assert err.endswith(f"coadapt: stopped, and nothing is lost; go on with: coadapt resume {tmp_path}/run\n")
     assert glance(tmp_path / "run").state == "interrupted"
@@ -234,7 +234,7 @@ def test_asked_before_anything_was_begun_it_leaves_nothing_behind(cache, tmp_pat
     try:
         wait_for(tmp_path / "there", endless)
         endless.send_signal(number)
-        _, err = endless.communicate(timeout=300)
+        _, err = endless.communicate()
     finally:
         endless.kill()
     assert endless.returncode == 128 + number, err

@@ -28,3 +28,11 @@ def test_each_setting_makes_a_difference(monkeypatch):
         assert numerics()["jax_threefry_partitionable"] != before["jax_threefry_partitionable"]
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false")
     assert numerics() == before | {"XLA_FLAGS": "--xla_cpu_enable_fast_math=false"}
+
+
+def test_flags_in_a_file_count_by_what_it_says(monkeypatch, tmp_path):
+    (tmp_path / "flags").write_text("--xla_b=1\n--xla_a=2\n")
+    monkeypatch.setenv("XLA_FLAGS", str(tmp_path / "flags"))
+    assert numerics()["XLA_FLAGS"] == "--xla_a=2 --xla_b=1"
+    monkeypatch.setenv("XLA_FLAGS", str(tmp_path / "nothing"))
+    assert numerics()["XLA_FLAGS"] == str(tmp_path / "nothing")

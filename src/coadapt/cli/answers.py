@@ -1,5 +1,6 @@
 """How the command answers when something is not as it should be: one sentence and an exit status, no traceback."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,9 @@ FAILURE = 1
 """The exit status for what went wrong on the way."""
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
+
+PLATFORMS = "JAX_PLATFORMS"
+"""The environment variable by which one says on what kind of device to compute."""
 
 
 @contextmanager
@@ -37,6 +41,12 @@ def answered() -> Iterator[None]:
     except OSError as problem:
         _give_up(sys.stdout)
         raise _leave(_in_a_sentence(problem), FAILURE) from None
+    except (RuntimeError, MemoryError) as problem:
+        first_line = str(problem).partition("\n")[0]
+        if not isinstance(problem, MemoryError) and "RESOURCE_EXHAUSTED" not in first_line:
+            raise
+        reason = first_line or "it is used up"
+        raise _leave(f"the memory is not enough ({reason}); what was stored before is whole", FAILURE) from None
 
 
 def _never_fail_to_encode() -> None:
@@ -63,6 +73,20 @@ def announce(what: str, quiet: bool = False) -> None:
 
     if not quiet and "jax" not in sys.modules:
         Lines().say(f"{what}: loading JAX")
+    _check_device()
+
+
+def _check_device() -> None:
+    """Refuse a device that is asked for and not there, before it is missed in the middle of something."""
+    asked = os.environ.get(PLATFORMS)
+    if not asked:
+        return
+    import jax
+
+    try:
+        jax.devices()
+    except Exception:  # each kind of device has its own
+        raise _leave(f"JAX finds nothing to compute on where {PLATFORMS}={asked} says; unset it", MISTAKE) from None
 
 
 @contextmanager

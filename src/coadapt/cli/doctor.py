@@ -58,18 +58,20 @@ PRUNING: dict[str, Callable[[Path], int]] = {"cache": _prune_cache, "artefacts":
 
 
 def _show_versions() -> None:
-    from coadapt.compiler import known_fault
+    from coadapt.compiler import is_switched_off, known_fault
     from coadapt.evaluation.tables import Table
     from coadapt.storage.fingerprint import versions
 
     found = {"python": sys.version.split()[0]} | versions()
     Table("Versions", ["", ""], [[name, number] for name, number in found.items()], left=(1,)).show()
     fault = known_fault()
-    tell(f"A fault is known: {fault}." if fault else "No fault of these versions is known.")
+    spared = "; the faulty path is switched off" if is_switched_off() else ", and the faulty path is not switched off"
+    tell(f"A fault is known: {fault}{spared}." if fault else "No fault of these versions is known.")
 
 
 def _show_disk(root: Path) -> None:
     from coadapt.evaluation.tables import Table
+    from coadapt.storage.files import StorageError
     from coadapt.storage.housekeeping import artefacts_in, bytes_below, unused_artefacts
     from coadapt.storage.runs import ARTEFACTS, folders
 
@@ -82,8 +84,11 @@ def _show_disk(root: Path) -> None:
         ["artefacts", str(root / ARTEFACTS), f"{len(artefacts):,}", _in_words(sum(map(bytes_below, artefacts)))],
     ]
     Table("On this disk", ["", "where", "how many", "size"], rows, left=(1,)).show()
-    with mistakes_explained():
+    try:
         unused = sum(map(bytes_below, unused_artefacts(root)))
+    except StorageError as problem:
+        tell(f"{problem}.")
+        return
     if unused:
         tell(f"No run here uses {_in_words(unused)} of the artefacts: coadapt doctor --prune artefacts removes them.")
 
@@ -92,9 +97,12 @@ def _cache() -> tuple[Path, int]:
     """Where compiled programs are kept, and how many."""
     from coadapt.storage.compiled import ENTRIES, all_compiled, entries
 
-    theirs = os.environ.get(THEIRS)
-    folder = Path(theirs) if theirs else all_compiled()
-    return folder, len(list(folder.glob(ENTRIES)) if theirs else entries(folder))
+    if theirs := os.environ.get(THEIRS):
+        return Path(theirs), len(list(Path(theirs).glob(ENTRIES)))
+    try:
+        return all_compiled(), len(entries(all_compiled()))
+    except RuntimeError:
+        return Path("nowhere: there is no home folder"), 0
 
 
 def _show_devices() -> None:

@@ -254,19 +254,18 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
     from coadapt.experiments.planning import plan
     from coadapt.experiments.running import finish, opened
     from coadapt.storage import published, runs
-    from coadapt.storage.files import make_folder
+    from coadapt.storage.files import check_folder, make_folder
 
     with mistakes_explained():
         there = runs.exists(folder)  # which refuses a folder that is something else
         if publish is not None:
             published.check_place(publish, folder, experiment.name)
+            check_folder(publish)
         planned = None
         if manner.fresh or not there:
             with nothing_begun(manner.progress), manner.progress.busy("planning"):
                 planned = plan(experiment, config, {})  # which refuses what does not fit into memory
-        for place in (publish, folder):
-            if place is not None:
-                make_folder(place)
+        make_folder(folder)
     with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
         report = finish(experiment, config, run, manner, planned)
         if publish is not None:

@@ -20,16 +20,22 @@ def report(
 ) -> None:
     """One page of results to look at, and the same as Markdown: tables, figures, settings, versions and times.
 
+    The first table of each and what was beaten by how much are shown here, too.
+
     Example: coadapt report matrix_game salesman_shipped --to .
     """
-    from coadapt.experiments.pages import results_in, verdicts_of, write_report
+    from coadapt.experiments.pages import conclusion_of, results_in, write_report
 
     with mistakes_explained():
         asked = [_place(path) for path in of or (Path("results"),)]
         folders = [folder for path in asked for folder in results_in(path)]
         html, markdown = write_report(folders, asked[0] if to is None else to)
-    for verdict in verdicts_of(folders):
-        tell(verdict)
+        conclusions = [conclusion_of(folder) for folder in folders]
+    for table, verdict in conclusions:
+        if table is not None:
+            table.show()
+        if verdict:
+            tell(f"{verdict}\n")
     tell(f"The report is in {html}, and as Markdown in {markdown}.")
 
 

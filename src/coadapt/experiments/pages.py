@@ -102,9 +102,16 @@ def _name(folder: Path) -> str:
     return name if isinstance(name, str) else folder.name
 
 
-def verdicts_of(folders: Sequence[Path]) -> list[str]:
-    """What was beaten by how much, a sentence for each folder of results that has one."""
-    return [verdict for folder in folders if (verdict := _verdict(folder))]
+class Conclusion(NamedTuple):
+    """What results come to, for somebody who reads no more than that."""
+
+    table: Table | None  # the first of them
+    verdict: str  # what was beaten by how much, if there is anything to say
+
+
+def conclusion_of(folder: Path) -> Conclusion:
+    """Of one folder of results."""
+    return Conclusion(next(iter(tables_in(_text(folder / "table.md"))), None), _verdict(folder))
 
 
 def _verdict(folder: Path) -> str:

@@ -66,9 +66,12 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
 
     Stages of one kind that differ in their seed alone have the same shapes, which are found once.
     """
-    settings = {name: value for name, value in plain(stage.settings).items() if name != "seed"}
+    settings = plain(stage.settings)
+    if isinstance(settings, dict):
+        settings = {name: value for name, value in settings.items() if name != "seed"}
     given = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(inputs)]
-    kind = repr((family(stage.name), stage.code, settings, stage.chunks, len(stage.replicates), given))
+    size = stage.chunks, len(stage.replicates)
+    kind = repr((family(stage.name), stage.code, settings, size, given, numerics()))
     if kind not in _known_shapes:
         _known_shapes[kind] = weighed(stage, inputs)
     return _known_shapes[kind]

@@ -41,7 +41,8 @@ def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) ->
     if manner.fresh and runs.exists(folder):
         _move_aside(folder, manner.progress)
     if manner.fork and runs.exists(folder):
-        folder = fork(experiment, config, _read(folder, experiment), manner.progress)
+        with manner.progress.busy("planning"):
+            folder = fork(experiment, config, _read(folder, experiment), manner.progress)
     with locked(make_folder(folder)) as lock:
         if not lock.excludes:
             manner.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")

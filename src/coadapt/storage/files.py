@@ -47,19 +47,34 @@ def check_kinds(path: Path, data: dict[str, Any], kinds: dict[str, Any]) -> None
 
 def make_folder(path: Path) -> Path:
     """The folder, made if need be; refused if nothing can be written there, and then none is left behind."""
-    missing: list[Path] = []
+    _make(path)
+    return path
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that is needed later and that nothing can be written to. Nothing is left behind."""
+    _remove(_make(path))
+
+
+def _make(path: Path) -> list[Path]:
+    """The folders that had to be made, the innermost first."""
+    made: list[Path] = []
     try:
-        missing = [place for place in (path, *path.parents) if not place.exists()]
+        made = [place for place in (path, *path.parents) if not place.exists()]
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".probe-{os.getpid()}.part"
         probe.touch()
         probe.unlink()
     except OSError as problem:
-        for place in missing:  # the innermost first
-            with suppress(OSError):
-                place.rmdir()
+        _remove(made)
         raise CannotWrite(f"cannot write to the folder {path}: {problem.strerror or problem}") from problem
-    return path
+    return made
+
+
+def _remove(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # it is not there, or no longer empty
+            folder.rmdir()
 
 
 def write_bytes(path: Path, data: bytes) -> None:

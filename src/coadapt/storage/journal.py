@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from coadapt.storage.files import Damaged, explained, from_json, open_regular, read_bytes, write_all
 
-MOST_BYTES = 4 * 2**30
+MOST_BYTES = 2**30
 """Of a journal. A thousand seeds write a megabyte with every line."""
 
 

@@ -144,11 +144,12 @@ STILL_LEARNING = 0.01
 
 
 def _still_learning(results: Results, method: str) -> bool:
-    """Whether the reward still rose at the end of training, at any alpha by more than a little."""
+    """Whether the reward still rose at the end of training, at any alpha by more than a little and than by chance."""
     curve, exact = results.curves[method], [ceiling.bayes_last_step for ceiling in results.ceilings]
-    late = len(curve) - 1 - max(1, len(curve) // 5)
-    risen = [(of := results.of_alpha(curve, n).mean(1))[-1] - of[max(late, 0)] for n in range(len(exact))]
-    return any(rise > STILL_LEARNING * most for rise, most in zip(risen, exact, strict=True))
+    late = max(0, len(curve) - 1 - max(1, len(curve) // 5))
+    by_alpha = [results.of_alpha(curve, number) for number in range(len(exact))]
+    risen = [over_seeds(of[-1] - of[late]) for of in by_alpha]
+    return any(rise.low > 0 and rise.mean > STILL_LEARNING * most for rise, most in zip(risen, exact, strict=True))
 
 
 def _rows(results: Results) -> list[dict[str, Any]]:

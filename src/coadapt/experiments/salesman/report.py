@@ -233,7 +233,7 @@ def model_card(results: Results) -> str:
     config, game = results.config, results.config.world.game
     shown = [score_table(results, results.mode)] if results.cells else []
     agents = "".join(line for method, line in AGENT_FILES.items() if method in config.methods)
-    partners = PARTNER_FILES if config.references else ""
+    partners = _partner_files(config)
     card = CARD.format(
         agents=agents.format(feed=config.feed, mode=results.mode),
         partners=partners,
@@ -243,6 +243,13 @@ def model_card(results: Results) -> str:
         company=" ".join(_company(config)),
     )
     return "\n".join([card, *(t.markdown() for t in (*shown, partner_table(results)))])
+
+
+def _partner_files(config: SalesmanConfig) -> str:
+    """What is said of the reference partners: where they are, if there are any."""
+    if not config.references:
+        return ""
+    return PACKAGED_PARTNERS if config.pretrained_references else PARTNER_FILES
 
 
 def _company(config: SalesmanConfig) -> Iterator[str]:
@@ -267,6 +274,7 @@ AGENT_FILES = {
     "label_blind": "- `label-blind/SEED`: the control.\n",
 }
 PARTNER_FILES = "- `partners/SEED-KIND`: the reference partners, which no agent was trained with.\n"
+PACKAGED_PARTNERS = "- The reference partners, which no agent was trained with, are those that come with coadapt.\n"
 UNMEASURED = " No agent was\nmeasured with partners it had not trained with."
 CARD = """# Agents and partners of the travelling-salesman gridworld
 
