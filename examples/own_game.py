@@ -39,7 +39,7 @@ class GoesBack(GoesOn):
         return ca.Decision(jnp.array([99.0, 0.0, 0.0]), memory, {})
 
 
-GAME, FRIENDS = Lake(), ca.roster_of({"goes on": [GoesOn()], "goes back": [GoesBack()]})
+GAME, FRIENDS = Lake(), ca.fixed_population_of({"goes on": [GoesOn()], "goes back": [GoesBack()]})
 
 
 def train(keys):
@@ -47,7 +47,7 @@ def train(keys):
     # A policy is told the truth and learns to close the gap. With less entropy it would just wait for its friend.
     policy = ca.ConditionedPolicy(keys[0], gap, inputs=5, labels=2, hidden=(32,), actions=3)
     critic = ca.ConditionedCritic(keys[1], gap, inputs=5, labels=2, hidden=(32,))
-    told = lambda policy, kind: ca.BehaviourConditioned(ca.Fixed(kind), policy)
+    told = lambda policy, kind: ca.BehaviourConditioned(ca.ConstantBelief(kind), policy)
     config = ca.PPOConfig(iterations=300, games=64, steps=8, learning_rate=3e-3, discount=0.9, entropy_bonus=1.0)
     state = ca.ppo.start(keys[2], policy, critic, config)
     state, _ = ca.ppo.train_chunk(state, GAME, FRIENDS, told, config, config.iterations)
@@ -67,8 +67,11 @@ def main():
     # later at two: 8 - 2/5 = 7.6. Whoever does not has to guess, which at any gap costs a step on average: 8 - 1 = 7.
     players = {
         "its own belief": (lambda kind: agent, 7.0),
-        "the truth": (lambda kind: agent._replace(belief=ca.Fixed(kind)), 7.6),
-        "the opposite": (lambda kind: agent._replace(belief=ca.Fixed(1 - kind)), 0.0),  # it never meets its friend
+        "the truth": (lambda kind: agent._replace(belief=ca.ConstantBelief(kind)), 7.6),
+        "the opposite": (
+            lambda kind: agent._replace(belief=ca.ConstantBelief(1 - kind)),
+            0.0,
+        ),  # it never meets its friend
     }
     print("label from         goes on   goes back   mean   optimum")
     for name, (player, by_hand) in players.items():

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coadapt.encounters import choose, meet, play, play_with_each
+from coadapt.encounters import choose, rollout, rollouts_with_each, start_episode
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import Stationary
@@ -58,41 +58,43 @@ def test_choices_have_their_probabilities(key):
 
 def test_an_episode_ends_a_new_one_begins_and_memories_with_it(key):
     game, players = MatrixGame(max_steps=3), (Counter(1), always(1))
-    _, moments = play(meet(key, game, players), game, players, 7)
-    assert moments.infos[MAIN]["seen"].tolist() == [0, 1, 2, 0, 1, 2, 0]
-    assert moments.terminated.tolist() == [False, False, True] * 2 + [False]
-    assert moments.reward.tolist() == [jnp.float32(0.8)] * 7
-    assert moments.actions[PARTNER].tolist() == [1] * 7
+    _, transitions = rollout(start_episode(key, game, players), game, players, 7)
+    assert transitions.infos[MAIN]["seen"].tolist() == [0, 1, 2, 0, 1, 2, 0]
+    assert transitions.terminated.tolist() == [False, False, True] * 2 + [False]
+    assert transitions.reward.tolist() == [jnp.float32(0.8)] * 7
+    assert transitions.actions[PARTNER].tolist() == [1] * 7
 
 
 def test_what_followed_is_told_as_it_was_before_the_reset(key):
     game, players = MatrixGame(max_steps=2), (always(0), always(0))
-    _, moments = play(meet(key, game, players), game, players, 4)
-    assert moments.observations[MAIN].progress.tolist() == [0, 0.5, 0, 0.5]
-    assert moments.next_observations[MAIN].progress.tolist() == [0.5, 1, 0.5, 1]
+    _, transitions = rollout(start_episode(key, game, players), game, players, 4)
+    assert transitions.observations[MAIN].progress.tolist() == [0, 0.5, 0, 0.5]
+    assert transitions.next_observations[MAIN].progress.tolist() == [0.5, 1, 0.5, 1]
 
 
 def test_two_halves_are_a_whole(key):
     game, players = MatrixGame(max_steps=3), (Counter(1), Stationary(jnp.zeros(5)))
-    _, whole = play(meet(key, game, players), game, players, 8)
-    half, first = play(meet(key, game, players), game, players, 4)
-    _, second = play(half, game, players, 4)
+    _, whole = rollout(start_episode(key, game, players), game, players, 8)
+    half, first = rollout(start_episode(key, game, players), game, players, 4)
+    _, second = rollout(half, game, players, 4)
     joined = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), first, second)
     assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), whole, joined))
 
 
 def test_greedy_is_for_the_main_agent_only(key):
     game, players = MatrixGame(max_steps=200), (Stationary(jnp.zeros(5)), Stationary(jnp.zeros(5)))
-    _, moments = play(meet(key, game, players), game, players, 200, greedy=True)
-    assert set(moments.actions[MAIN].tolist()) == {0}
-    assert set(moments.actions[PARTNER].tolist()) == {0, 1, 2, 3, 4}
+    _, transitions = rollout(start_episode(key, game, players), game, players, 200, greedy=True)
+    assert set(transitions.actions[MAIN].tolist()) == {0}
+    assert set(transitions.actions[PARTNER].tolist()) == {0, 1, 2, 3, 4}
 
 
 def test_each_seat_has_luck_of_its_own(key):
     """Two coins: all four pairs of sides come up, each about as often as any other."""
     game, players = MatrixGame(jnp.eye(2), max_steps=400), (Stationary(jnp.zeros(2)), Stationary(jnp.zeros(2)))
-    _, moments = play(meet(key, game, players), game, players, 400)
-    counts = np.bincount(2 * np.asarray(moments.actions[MAIN]) + np.asarray(moments.actions[PARTNER]), minlength=4)
+    _, transitions = rollout(start_episode(key, game, players), game, players, 400)
+    counts = np.bincount(
+        2 * np.asarray(transitions.actions[MAIN]) + np.asarray(transitions.actions[PARTNER]), minlength=4
+    )
     assert (np.abs(counts - 100) < 4.5 * (400 * 3 / 16) ** 0.5).all()
 
 
@@ -102,7 +104,7 @@ def test_every_game_with_a_partner_is_told_its_own_row():
     partners = Stationary(jnp.where(jnp.eye(4)[:2] == 1, 0.0, -jnp.inf))
     keys = jax.random.split(jax.random.key(0), (2, 2))
     as_told = lambda row: Stationary(99 * row)
-    main, partner = jax.jit(lambda rows: play_with_each(keys, game, partners, as_told, rows, 1).actions)(jnp.eye(4))
+    main, partner = jax.jit(lambda rows: rollouts_with_each(keys, game, partners, as_told, rows, 1).actions)(jnp.eye(4))
     assert main[:, 0].tolist() == [0, 1, 2, 3]
     assert partner[:, 0].tolist() == [0, 0, 1, 1]
 
@@ -111,6 +113,6 @@ def test_the_same_key_brings_the_same_partner_whoever_plays(key):
     game, partner = MatrixGame(), Stationary(jnp.zeros(5))
     acted = []
     for main in (always(0), Counter(3)):
-        _, moments = play(meet(key, game, (main, partner)), game, (main, partner), 10)
-        acted.append(moments.actions[PARTNER].tolist())
+        _, transitions = rollout(start_episode(key, game, (main, partner)), game, (main, partner), 10)
+        acted.append(transitions.actions[PARTNER].tolist())
     assert acted[0] == acted[1]

@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
         ConditionedPolicy,
         OnTheLikeliest,
     )
-    from coadapt.agents.beliefs import DirichletPosterior, Fixed, LearnedBelief, Recorded
+    from coadapt.agents.beliefs import ConstantBelief, DirichletPosterior, LearnedBelief, ReplayedBelief
     from coadapt.agents.rl2 import RL2, RL2Critic
     from coadapt.catalogue import load, published
-    from coadapt.encounters import Meeting, Moment, meet, play
+    from coadapt.encounters import EpisodeState, Transition, rollout, start_episode
     from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
     from coadapt.evaluation.returns import mean_returns
     from coadapt.games.game import MAIN, PARTNER, Game, Outcome
@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
     from coadapt.learning.ppo import PPOConfig
     from coadapt.learning.supervised import SupervisedConfig
     from coadapt.partners.dirichlet import DirichletPartners, Stationary
-    from coadapt.partners.mixed import Cast, OneOf, roster_of
-    from coadapt.partners.population import Partners, Population, Roster
+    from coadapt.partners.mixed import Cast, OneOf, fixed_population_of
+    from coadapt.partners.population import FixedPopulation, Partners, Population
     from coadapt.players import Belief, Critic, Decision, Player, Policy
 
 __version__ = "0.1.0"
@@ -47,16 +47,16 @@ __all__ = [
     "Cast",
     "ConditionedCritic",
     "ConditionedPolicy",
+    "ConstantBelief",
     "Critic",
     "Decision",
     "DirichletPartners",
     "DirichletPosterior",
-    "Fixed",
+    "EpisodeState",
+    "FixedPopulation",
     "Game",
     "LearnedBelief",
     "MatrixGame",
-    "Meeting",
-    "Moment",
     "OnTheLikeliest",
     "OneOf",
     "Outcome",
@@ -66,21 +66,21 @@ __all__ = [
     "Policy",
     "Population",
     "RL2Critic",
-    "Recorded",
-    "Roster",
+    "ReplayedBelief",
     "Salesman",
     "Stationary",
     "SupervisedConfig",
+    "Transition",
     "bayes_optimal",
+    "fixed_population_of",
     "load",
     "mean_returns",
-    "meet",
-    "play",
     "play_episodes",
     "play_told_episodes",
     "ppo",
     "published",
-    "roster_of",
+    "rollout",
+    "start_episode",
     "step_scores",
     "supervised",
 ]
@@ -93,10 +93,10 @@ _HOMES = {
         "ConditionedPolicy",
         "OnTheLikeliest",
     ),
-    "coadapt.agents.beliefs": ("DirichletPosterior", "Fixed", "LearnedBelief", "Recorded"),
+    "coadapt.agents.beliefs": ("DirichletPosterior", "ConstantBelief", "LearnedBelief", "ReplayedBelief"),
     "coadapt.agents.rl2": ("RL2", "RL2Critic"),
     "coadapt.catalogue": ("load", "published"),
-    "coadapt.encounters": ("Meeting", "Moment", "meet", "play"),
+    "coadapt.encounters": ("EpisodeState", "Transition", "rollout", "start_episode"),
     "coadapt.evaluation.episodes": ("play_episodes", "play_told_episodes", "step_scores"),
     "coadapt.evaluation.returns": ("mean_returns",),
     "coadapt.games.game": ("MAIN", "PARTNER", "Game", "Outcome"),
@@ -106,8 +106,8 @@ _HOMES = {
     "coadapt.learning.ppo": ("PPOConfig",),
     "coadapt.learning.supervised": ("SupervisedConfig",),
     "coadapt.partners.dirichlet": ("DirichletPartners", "Stationary"),
-    "coadapt.partners.mixed": ("Cast", "OneOf", "roster_of"),
-    "coadapt.partners.population": ("Partners", "Population", "Roster"),
+    "coadapt.partners.mixed": ("Cast", "OneOf", "fixed_population_of"),
+    "coadapt.partners.population": ("Partners", "Population", "FixedPopulation"),
     "coadapt.players": ("Belief", "Critic", "Decision", "Player", "Policy"),
 }
 """Which module each of these names comes from."""

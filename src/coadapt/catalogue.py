@@ -8,7 +8,7 @@ from pathlib import Path
 from coadapt.experiments.salesman import weights
 from coadapt.experiments.salesman.weights import PUBLISHED, Saved
 from coadapt.players import Player
-from coadapt.storage.files import Foreign
+from coadapt.storage.files import Incompatible
 from coadapt.storage.trees import manifest_file
 
 
@@ -40,7 +40,9 @@ def path_of(name: str | Path) -> Path:
             return first.with_suffix("")
         if manifest_file(path).exists():
             return path
-    raise Foreign(f"there is no agent {str(name)!r}, neither in the package ({_offer()}) nor as a file {name}.json")
+    raise Incompatible(
+        f"there is no agent {str(name)!r}, neither in the package ({_offer()}) nor as a file {name}.json"
+    )
 
 
 def _without_ending(path: Path) -> Path:

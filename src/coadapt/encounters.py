@@ -19,16 +19,16 @@ Greedy = bool | Flag
 """Whether the main agent takes its likeliest action, or draws one. Both ways may be gone in one program."""
 
 
-class Meeting(NamedTuple):
-    """Two players in the middle of an episode: all that the next step needs."""
+class EpisodeState(NamedTuple):
+    """An episode under way, with both its players: all that the next step needs."""
 
     key: Key
     state: Any
     memories: tuple[Any, Any]
 
 
-class Moment(NamedTuple):
-    """One step as it is looked back on; pairs are in the order of the seats."""
+class Transition(NamedTuple):
+    """One step as data; pairs are in the order of the seats."""
 
     observations: tuple[Any, Any]
     logits: tuple[Float[Array, "*time main"], Float[Array, "*time partner"]]
@@ -55,10 +55,10 @@ class NeverEnds(ValueError):
         )
 
 
-def meet(key: Key, game: Game, players: Players) -> Meeting:
+def start_episode(key: Key, game: Game, players: Players) -> EpisodeState:
     """A new episode, before its first step."""
     key, for_beginning = jax.random.split(key)
-    return Meeting(key, *_begin(for_beginning, game, players))
+    return EpisodeState(key, *_begin(for_beginning, game, players))
 
 
 def _begin(key: Key, game: Game, players: Players) -> tuple[Any, tuple[Any, Any]]:
@@ -67,23 +67,25 @@ def _begin(key: Key, game: Game, players: Players) -> tuple[Any, tuple[Any, Any]
     return game.reset(for_game), (main.start(for_main), partner.start(for_partner))
 
 
-def advance(meeting: Meeting, game: Game, players: Players, greedy: Greedy = False) -> tuple[Meeting, Moment]:
-    """One step of both; when it ends the episode, the meeting goes on with a new one.
+def advance(
+    episode: EpisodeState, game: Game, players: Players, greedy: Greedy = False
+) -> tuple[EpisodeState, Transition]:
+    """One step of both; when it ends the episode, a new one is begun.
 
     `greedy` makes the main agent take its likeliest action. Partners always sample: a greedy novice would do one thing
     for ever.
     """
-    key, for_actions, for_beginning = jax.random.split(meeting.key, 3)
-    observations = tuple(game.observe(meeting.state, seat) for seat in (MAIN, PARTNER))
+    key, for_actions, for_beginning = jax.random.split(episode.key, 3)
+    observations = tuple(game.observe(episode.state, seat) for seat in (MAIN, PARTNER))
     main, partner = (
         player.decide(observation, memory)
-        for player, observation, memory in zip(players, observations, meeting.memories, strict=True)
+        for player, observation, memory in zip(players, observations, episode.memories, strict=True)
     )
     chance = jax.random.uniform(for_actions, (2,))
     likeliest, drawn = jnp.argmax(main.logits), choose(chance[MAIN], main.logits)
     actions = jnp.where(greedy, likeliest, drawn), choose(chance[PARTNER], partner.logits)
-    state, outcome = game.step(meeting.state, actions)
-    moment = Moment(
+    state, outcome = game.step(episode.state, actions)
+    transition = Transition(
         observations=observations,
         logits=(main.logits, partner.logits),
         infos=(main.info, partner.info),
@@ -95,7 +97,9 @@ def advance(meeting: Meeting, game: Game, players: Players, greedy: Greedy = Fal
     )
     afresh = _begin(for_beginning, game, players)
     going_on = state, (main.memory, partner.memory)
-    return Meeting(key, *jax.tree.map(lambda a, b: jnp.where(moment.ended, a, b), afresh, going_on)), moment
+    return EpisodeState(
+        key, *jax.tree.map(lambda a, b: jnp.where(transition.ended, a, b), afresh, going_on)
+    ), transition
 
 
 def choose(chance: Scalar, logits: Vector) -> Count:
@@ -107,7 +111,7 @@ def choose(chance: Scalar, logits: Vector) -> Count:
     return jnp.sum(ends <= chance * ends[-1])
 
 
-def play_with_each(
+def rollouts_with_each(
     keys: Keys,
     game: Game,
     partners: Any,
@@ -115,8 +119,8 @@ def play_with_each(
     told: Any,
     steps: int,
     greedy: Greedy = False,
-) -> Moment:
-    """Games of the main agent with each of some partners: moments by game and time, those with one partner together.
+) -> Transition:
+    """Games of the main agent with each of some partners: transitions by game and time, those with one partner together.
 
     There is a key for each partner (the first axis) and each of its games. `told` has a row for every game, and
     `as_player(row)` is who plays it.
@@ -125,13 +129,15 @@ def play_with_each(
 
     def one(key, partner, row):
         players = as_player(row), partner
-        return play(meet(key, game, players), game, players, steps, greedy)[1]
+        return rollout(start_episode(key, game, players), game, players, steps, greedy)[1]
 
     with_one_partner = jax.vmap(one, (0, None, 0))
-    moments = jax.vmap(with_one_partner)(keys, partners, by_partner)
-    return jax.tree.map(lambda leaf: leaf.reshape(keys.size, *leaf.shape[2:]), moments)
+    transitions = jax.vmap(with_one_partner)(keys, partners, by_partner)
+    return jax.tree.map(lambda leaf: leaf.reshape(keys.size, *leaf.shape[2:]), transitions)
 
 
-def play(meeting: Meeting, game: Game, players: Players, steps: int, greedy: Greedy = False) -> tuple[Meeting, Moment]:
-    """`steps` steps, over as many episodes as they take; the moments are stacked in time."""
-    return jax.lax.scan(lambda m, _: advance(m, game, players, greedy), meeting, length=steps)
+def rollout(
+    episode: EpisodeState, game: Game, players: Players, steps: int, greedy: Greedy = False
+) -> tuple[EpisodeState, Transition]:
+    """`steps` steps, over as many episodes as they take; the transitions are stacked in time."""
+    return jax.lax.scan(lambda now, _: advance(now, game, players, greedy), episode, length=steps)

@@ -6,7 +6,7 @@ import numpy as np
 
 from coadapt.agents.bayes import BestAction
 from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
-from coadapt.agents.beliefs import DirichletPosterior, Fixed, Recorded
+from coadapt.agents.beliefs import ConstantBelief, DirichletPosterior, ReplayedBelief
 
 TABLE = jnp.log(jnp.array([[9.0, 1.0], [0.2, 0.8]]))
 """How a policy of two actions acts on each of two labels: nine to one, and one to four."""
@@ -40,14 +40,14 @@ def test_a_belief_that_is_certain_is_fed_alike_in_every_way():
 
 
 def test_the_agent_acts_on_what_it_believes_and_says_so(key):
-    agent = BehaviourConditioned(Fixed(BELIEF), policy)  # pyright: ignore[reportArgumentType]
+    agent = BehaviourConditioned(ConstantBelief(BELIEF), policy)  # pyright: ignore[reportArgumentType]
     decision = agent.decide(None, agent.start(key))
     np.testing.assert_allclose(decision.logits, BELIEF @ TABLE, rtol=1e-6)
     assert decision.info["belief"].tolist() == BELIEF.tolist()
 
 
 def test_what_was_recorded_is_said_step_by_step_and_the_last_stays():
-    assert said(Recorded(jnp.array([[1.0, 0.0], [0.0, 1.0]])), *[None] * 4) == [[1, 0], [0, 1], [0, 1], [0, 1]]
+    assert said(ReplayedBelief(jnp.array([[1.0, 0.0], [0.0, 1.0]])), *[None] * 4) == [[1, 0], [0, 1], [0, 1], [0, 1]]
 
 
 def test_actions_are_counted_on_top_of_the_prior():

@@ -8,7 +8,7 @@ import numpy as np
 
 from coadapt.agents.best_response import FollowsTable, RespondsToLikeliest
 from coadapt.agents.posterior import PartnerPosterior, led_to
-from coadapt.encounters import meet, play
+from coadapt.encounters import rollout, start_episode
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman, SalesmanObservation
 from coadapt.games.salesman_layouts import StartsAt, layout_of, table_shape
@@ -103,14 +103,14 @@ def test_it_is_calibrated(key):
 
     def last_belief(key, number):
         partner = jax.tree.map(lambda leaf: leaf[number], players[1])
-        moments = play(meet(key, GAME, (players[0], partner)), GAME, (players[0], partner), 5)[1]
+        transitions = rollout(start_episode(key, GAME, (players[0], partner)), GAME, (players[0], partner), 5)[1]
 
         def watch(memory, observation):
             belief, memory = POSTERIOR.update(observation, memory)
             return memory, belief
 
-        _, beliefs = jax.lax.scan(watch, POSTERIOR.start(), moments.observations[MAIN])
-        return beliefs[-1], ~jnp.any(moments.ended[:4])
+        _, beliefs = jax.lax.scan(watch, POSTERIOR.start(), transitions.observations[MAIN])
+        return beliefs[-1], ~jnp.any(transitions.ended[:4])
 
     belief, going_on = jax.jit(jax.vmap(last_belief))(jax.random.split(key, 8_000), which)
     truth = jax.nn.one_hot(which, 3)
@@ -127,6 +127,6 @@ def test_who_knows_the_partner_responds_to_it_in_the_best_way(key):
     actions = jax.vmap(lambda behaviour: best_response(GAME, layout, behaviour).actions)(behaviours)
     sure = PartnerPosterior(GAME, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
     game, partner = StartsAt(GAME, start), Stationary(jnp.log(SHARES[1]))
-    run = lambda player: play(meet(key, game, (player, partner)), game, (player, partner), 8)[1].actions
+    run = lambda player: rollout(start_episode(key, game, (player, partner)), game, (player, partner), 8)[1].actions
     told, knowing = run(RespondsToLikeliest(sure, actions)), run(FollowsTable(actions[1]))
     np.testing.assert_array_equal(told[MAIN], knowing[MAIN])

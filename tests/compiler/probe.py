@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
-from coadapt.agents.beliefs import Fixed
+from coadapt.agents.beliefs import ConstantBelief
 from coadapt.evaluation.returns import Sums, _means
 from coadapt.games.salesman import Salesman
 from coadapt.games.salesman_layouts import Layout
@@ -113,7 +113,7 @@ def ppo_gradients(rows: int) -> Compared:
         targets=jnp.asarray(drawn.normal(size=(rows, 1)) * loud, jnp.float32),
         label=jnp.asarray(rows_of(rows, 2)),
     )
-    told = lambda policy, label: BehaviourConditioned(Fixed(label), policy)
+    told = lambda policy, label: BehaviourConditioned(ConstantBelief(label), policy)
     gradients = lambda networks, batch: jax.grad(lambda n: ppo.loss(n, batch, told, 0.2, 0.01)[0])(networks)
     with jax.disable_jit():
         expected = gradients(networks, experience)

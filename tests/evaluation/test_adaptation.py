@@ -7,7 +7,7 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import DirichletPosterior
 from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.restarting import Restarting
-from coadapt.encounters import meet, play
+from coadapt.encounters import rollout, start_episode
 from coadapt.evaluation.adaptation import added_up, calibration, calibration_by_step, opinion, steps_until_known
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame, partner_action
@@ -23,17 +23,17 @@ BELIEF = DirichletPosterior(jnp.ones(2), partner_action)
 
 def episode(main, partner, key, steps=6):
     players = main, partner
-    return play(meet(key, GAME, players), GAME, players, steps)[1]
+    return rollout(start_episode(key, GAME, players), GAME, players, steps)[1]
 
 
 def test_after_the_exchange_another_one_plays(key):
-    moments = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 2), key)
-    assert moments.actions[PARTNER].tolist() == [0, 0, 1, 1, 1, 1]
+    transitions = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 2), key)
+    assert transitions.actions[PARTNER].tolist() == [0, 0, 1, 1, 1, 1]
 
 
 def test_in_the_next_episode_the_first_is_back(key):
-    moments = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 4), key, steps=12)
-    assert moments.actions[PARTNER].tolist() == [0, 0, 0, 0, 1, 1] * 2
+    transitions = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 4), key, steps=12)
+    assert transitions.actions[PARTNER].tolist() == [0, 0, 0, 0, 1, 1] * 2
 
 
 class Counts:
@@ -47,8 +47,8 @@ class Counts:
 
 
 def test_who_takes_over_has_seen_nothing_before(key):
-    moments = episode(ALWAYS[0], Exchanged(ALWAYS[1], Counts(), 2), key)
-    assert moments.actions[PARTNER].tolist() == [1, 1, 0, 1, 1, 1]
+    transitions = episode(ALWAYS[0], Exchanged(ALWAYS[1], Counts(), 2), key)
+    assert transitions.actions[PARTNER].tolist() == [1, 1, 0, 1, 1, 1]
 
 
 def test_an_exchange_for_the_same_one_changes_nothing(key):

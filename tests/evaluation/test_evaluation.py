@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.encounters import Moment
+from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import episode_scores, first_episode, play_episodes, step_scores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import over_seeds
@@ -44,13 +44,13 @@ def test_episodes_counted_by_hand():
     ended, cut_off = jnp.array([[0, 1, 0], [0, 0, 0]], bool), jnp.array([[0, 0, 1], [0, 0, 1]], bool)
     beliefs = jnp.array([[[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]])
     reward = jnp.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
-    moments = Moment((), (), ({"belief": beliefs}, {}), (), reward, ended, cut_off, ())  # pyright: ignore[reportArgumentType]
-    scores = episode_scores(moments)
+    transitions = Transition((), (), ({"belief": beliefs}, {}), (), reward, ended, cut_off, ())  # pyright: ignore[reportArgumentType]
+    scores = episode_scores(transitions)
     assert scores.length.tolist() == [2, 3]
     assert scores.total.tolist() == [3, 15]
     assert scores.finished.tolist() == [1, 0]
     partners = Partners((), jnp.array([[1.0, 0.0], [0.0, 1.0]]), jnp.arange(2))
-    by_step = step_scores(moments, partners)
+    by_step = step_scores(transitions, partners)
     assert by_step.reward.tolist() == [2, 3.5, 7]
     assert by_step.prediction_error.tolist() == [(0.5 + 0) / 2, (0 + 0.5) / 2, 2]
 

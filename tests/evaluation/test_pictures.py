@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from coadapt.arrays import Array, Key
-from coadapt.encounters import NeverEnds, meet, play
+from coadapt.encounters import NeverEnds, rollout, start_episode
 from coadapt.evaluation.pictures import (
     BAR,
     COLLECTED_COLOUR,
@@ -143,10 +143,10 @@ def test_a_recorded_episode_ends_where_the_game_does(finished):
 def test_a_recorded_episode_is_the_one_that_is_played(key):
     players = (Wanderer(), Wanderer())
     episode = record_episode(key, GAME, players)
-    _, moments = play(meet(key, GAME, players), GAME, players, episode.steps)
-    np.testing.assert_array_equal(episode.rewards, moments.reward)
-    np.testing.assert_array_equal([state.agents[0] for state in episode.states[:-1]], moments.observations[0].own)
-    assert moments.ended.tolist() == [False] * (episode.steps - 1) + [True]
+    _, transitions = rollout(start_episode(key, GAME, players), GAME, players, episode.steps)
+    np.testing.assert_array_equal(episode.rewards, transitions.reward)
+    np.testing.assert_array_equal([state.agents[0] for state in episode.states[:-1]], transitions.observations[0].own)
+    assert transitions.ended.tolist() == [False] * (episode.steps - 1) + [True]
 
 
 def test_an_episode_that_is_cut_off_shows_its_own_last_state(key):

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.encounters import NeverEnds, meet, play
+from coadapt.encounters import NeverEnds, rollout, start_episode
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.evaluation.returns import (
     Means,
@@ -54,9 +54,9 @@ def test_episodes_are_averaged(key):
 def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
     """Five episodes that end at different times, each with a key of its own, come to what they come to apart."""
     players = AT_RANDOM, AT_RANDOM
-    sums, noted = play_in_a_row(key, SALESMAN, players, 5, note=lambda moment: jnp.float32(1))
+    sums, noted = play_in_a_row(key, SALESMAN, players, 5, note=lambda transition: jnp.float32(1))
     keys = jax.vmap(lambda episode: jax.random.fold_in(key, episode))(jnp.arange(5))
-    apart = jax.vmap(lambda key: play(meet(key, SALESMAN, players), SALESMAN, players, 12)[1])(keys)
+    apart = jax.vmap(lambda key: rollout(start_episode(key, SALESMAN, players), SALESMAN, players, 12)[1])(keys)
     scores = episode_scores(apart)
     assert len(set(scores.length.tolist())) > 1
     assert sums.steps == scores.length.sum()
@@ -70,7 +70,7 @@ def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
 def test_what_was_noted_last_is_kept_after_the_end(key):
     """Each episode notes whether its one subgoal is collected: what is so in the end stays so after the end."""
     players = AT_RANDOM, AT_RANDOM
-    is_collected = lambda moment: moment.next_observations[0].collected.sum().astype(jnp.float32)
+    is_collected = lambda transition: transition.next_observations[0].collected.sum().astype(jnp.float32)
     sums, noted = play_in_a_row(key, SALESMAN, players, 30, note=is_collected)
     collected = sums.finished  # the one subgoal is collected in every finished episode, and may be in others
     assert noted.kept[-1] >= collected > noted.lasting[-1]
@@ -82,7 +82,7 @@ def test_an_odd_number_of_episodes_is_played_to_the_last(key):
     assert side_by_side(403) == 200
     told = jnp.zeros((400, 0))
     at_random = lambda row: Stationary(jnp.zeros(2))
-    means, noted = play_with_all(key, GAME, PARTNERS, at_random, told, 403, note=lambda moment, label: label)
+    means, noted = play_with_all(key, GAME, PARTNERS, at_random, told, 403, note=lambda transition, label: label)
     assert means.length.tolist() == [3, 3]
     assert noted.lasting.tolist() == noted.kept.tolist() == [[[403, 0]] * 3, [[0, 403]] * 3]
 

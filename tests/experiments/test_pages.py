@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coadapt.experiments.pages import STORIES, results_in, write_report
-from coadapt.storage.files import Foreign
+from coadapt.storage.files import Incompatible
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -42,7 +42,7 @@ def test_a_run_tells_its_configuration(tmp_path):
 
 
 def test_where_there_are_no_results_a_sentence_says_so(tmp_path):
-    with pytest.raises(Foreign, match="no results in"):
+    with pytest.raises(Incompatible, match="no results in"):
         results_in(tmp_path)
 
 
@@ -51,5 +51,5 @@ def test_where_there_are_no_results_a_sentence_says_so(tmp_path):
 )
 def test_a_damaged_summary_is_named(tmp_path, summary, sentence):
     (tmp_path / "summary.json").write_text(summary)
-    with pytest.raises(Foreign, match=rf"summary\.json {sentence}"):
+    with pytest.raises(Incompatible, match=rf"summary\.json {sentence}"):
         write_report([tmp_path], tmp_path)

@@ -17,7 +17,7 @@ from coadapt.experiments.salesman.results import gather
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.shipped import PRESETS, the_package
 from coadapt.games.salesman import Salesman
-from coadapt.storage.files import Foreign
+from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 
 QUICK = salesman.QUICK
@@ -57,10 +57,10 @@ def test_networks_come_from_the_run_but_for_the_packages_partners():
 
 def test_partners_of_another_game_or_that_are_not_there_are_refused():
     other = replace(QUICK.world, game=Salesman(size=7))
-    with pytest.raises(Foreign, match=r"another game than the one in world\.game"):
+    with pytest.raises(Incompatible, match=r"another game than the one in world\.game"):
         salesman.check_references(replace(QUICK, world=other))
     salesman.check_references(replace(QUICK, world=other, pretrained_references=False))
-    with pytest.raises(Foreign, match="no reference partners of seed 103"):
+    with pytest.raises(Incompatible, match="no reference partners of seed 103"):
         salesman.check_references(replace(QUICK, references=(103,)))
 
 

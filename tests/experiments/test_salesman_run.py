@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coadapt import catalogue
-from coadapt.encounters import meet, play
+from coadapt.encounters import rollout, start_episode
 from coadapt.experiments.planning import plan
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, pretrained, shipped
@@ -21,8 +21,8 @@ from coadapt.experiments.salesman.seats import LABEL_SOURCES
 from coadapt.experiments.salesman.trial import try_out
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import key_for
-from coadapt.experiments.working import Manner, Worker
-from coadapt.storage.files import Foreign
+from coadapt.experiments.working import RunOptions, Worker
+from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 from tests.experiments.tracing import traced_once
 
@@ -105,7 +105,7 @@ def test_a_partner_is_the_policy_it_was_told_nothing(run):
     fourth = jax.tree.map(lambda leaf: leaf[3], partners.players)
     game = SMALL.world.game
     one, other = (
-        play(meet(jax.random.key(9), game, (p, p)), game, (p, p), 8)[1].logits[0]
+        rollout(start_episode(jax.random.key(9), game, (p, p)), game, (p, p), 8)[1].logits[0]
         for p in (fourth, told_nothing(left[1].novice))
     )
     np.testing.assert_allclose(one, other, atol=1e-6)
@@ -130,7 +130,7 @@ def test_killed_in_each_of_its_stages_it_ends_with_the_same_bits(experiment, run
     deaths = 0
     while True:
         try:
-            again, _ = carry_out(experiment, SMALL, tmp_path / "run", Manner(checkpoint_every=0))
+            again, _ = carry_out(experiment, SMALL, tmp_path / "run", RunOptions(checkpoint_every=0))
             break
         except Killed:
             deaths += 1
@@ -174,11 +174,11 @@ def test_the_published_agents_are_worth_what_training_found(published, summary, 
 
 def test_a_record_of_other_agents_or_none_at_all_is_refused(run, tmp_path):
     nothing = gather(SMALL, {})
-    with pytest.raises(Foreign, match=r"was written at commit .*, but the agents beside it at another"):
+    with pytest.raises(Incompatible, match=r"was written at commit .*, but the agents beside it at another"):
         with_record(run.results / "agents", nothing, "another")
     record = json.loads((run.results / "agents" / "training.json").read_text())
     (tmp_path / "training.json").write_text(json.dumps(record | {"curves": [7]}))
-    with pytest.raises(Foreign, match="does not say what it should"):
+    with pytest.raises(Incompatible, match="does not say what it should"):
         with_record(tmp_path, nothing, record["commit"])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coadapt.agents.relational import RelationalBelief, RelationalCritic, RelationalLSTM, RelationalPolicy, ready
-from coadapt.encounters import Moment
+from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import EpisodeScores
 from coadapt.evaluation.returns import Means, Notes
 from coadapt.experiments.salesman import EXPERIMENT, adaptation, ceilings, scores, training
@@ -14,7 +14,7 @@ from coadapt.experiments.salesman.clones import Clones, partners_from, told_noth
 from coadapt.experiments.salesman.results import best_mode, of_kind, only, partner_ids
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.seats import told_by_sources
-from coadapt.experiments.salesman.training import LEARNERS, Beginning, look_at_kinds
+from coadapt.experiments.salesman.training import LEARNERS, Beginning, metrics_by_type
 from coadapt.experiments.salesman.world import KINDS, NO_LABEL
 from coadapt.experiments.stages import Trained
 from coadapt.learning import ppo, supervised
@@ -86,7 +86,7 @@ def beliefs_noted(note, partners):
     belief = partners.labels[0]
     infos = {"belief": belief, "onlooker": belief}, {}
     flag, number = jnp.bool_(False), jnp.float32(0)
-    of_one = note(Moment(((), ()), (belief, belief), infos, (number, number), number, flag, flag, ((), ())), belief)
+    of_one = note(Transition(((), ()), (belief, belief), infos, (number, number), number, flag, flag, ((), ())), belief)
     by_step = lambda leaf: jnp.zeros((len(partners.ids), WORLD.game.max_steps, *leaf.shape), leaf.dtype)
     return jax.tree.map(by_step, of_one)
 
@@ -181,8 +181,8 @@ def test_what_else_a_policy_is_told():
 def test_lengths_are_those_with_partners_of_each_kind():
     """Two games with the first kind, of 1 and 3 steps; one with the second, of 2; one with the third, of 3."""
     ends = jnp.array([[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]], bool)
-    moments = Moment((), (), ({}, {}), (), jnp.zeros(ends.shape), ends, jnp.zeros_like(ends), ())  # pyright: ignore[reportArgumentType]
-    seen = look_at_kinds(moments, jnp.eye(3)[jnp.array([0, 0, 1, 2])])
+    transitions = Transition((), (), ({}, {}), (), jnp.zeros(ends.shape), ends, jnp.zeros_like(ends), ())  # pyright: ignore[reportArgumentType]
+    seen = metrics_by_type(transitions, jnp.eye(3)[jnp.array([0, 0, 1, 2])])
     assert {name: float(length) for name, length in seen.items()} == {
         "length_novice": 2,
         "length_intermediate": 2,

@@ -12,7 +12,7 @@ from coadapt.configs.data import plain
 from coadapt.experiments.salesman import weights
 from coadapt.experiments.salesman.weights import AGENTS, Saved, _shapes
 from coadapt.games.salesman import Salesman
-from coadapt.storage.files import Damaged, Foreign
+from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.sealed import read_sealed, write_sealed
 from tests.experiments.small_salesman import SMALL
 
@@ -63,7 +63,7 @@ def test_what_was_saved_plays(files, agent):
 )
 def test_files_for_something_else_are_refused(files, fields, complaint):
     change(files / "behaviour-conditioned.json", **fields)
-    with pytest.raises(Foreign, match=complaint):
+    with pytest.raises(Incompatible, match=complaint):
         catalogue.find(files / "behaviour-conditioned")
 
 
@@ -77,14 +77,14 @@ def test_a_file_of_another_version_is_refused_even_if_its_arrays_fit(files):
     world = weights.plain(WORLD)
     sizes = {name: size for name, size in world["sizes"].items() if name != "policy_hidden"}
     change(files / "lstm.json", world=world | {"sizes": sizes})
-    with pytest.raises(Foreign, match="was written by another version of coadapt"):
+    with pytest.raises(Incompatible, match="was written by another version of coadapt"):
         catalogue.find(files / "lstm")
 
 
 def test_arrays_of_another_size_are_refused(files):
     other = replace(WORLD, sizes=replace(WORLD.sizes, lstm_units=5))
     change(files / "lstm.json", world=json.loads(json.dumps(weights.plain(other))))
-    with pytest.raises(Foreign, match=r"where float32.* is expected"):
+    with pytest.raises(Incompatible, match=r"where float32.* is expected"):
         catalogue.find(files / "lstm")
 
 
@@ -141,6 +141,6 @@ def test_weights_that_are_not_finite_are_refused(tmp_path):
     not_finite = jax.tree.map(lambda leaf: leaf * jax.numpy.nan, partner.networks)
     weights.save(tmp_path / "partner", partner._replace(networks=not_finite))
     with pytest.raises(
-        Foreign, match=r"partner\.safetensors has an array 'policy/.*' with numbers that are not finite"
+        Incompatible, match=r"partner\.safetensors has an array 'policy/.*' with numbers that are not finite"
     ):
         catalogue.find(tmp_path / "partner")

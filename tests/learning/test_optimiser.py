@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.learning.optimiser import begin, descend, remaining, risen
+from coadapt.learning.optimiser import apply_gradients, begin, remaining, risen
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 
@@ -16,7 +16,7 @@ GRADIENT = {"matrix": jnp.array([[300.0, 0.0], [0.0, 100.0]]), "vector": jnp.arr
 def moved(optimiser: str, gradient=GRADIENT) -> dict[str, np.ndarray]:
     """By one step, in learning rates."""
     network = jax.tree.map(jnp.zeros_like, gradient)
-    after = descend(begin(network, optimiser), gradient, optimiser, RATE, NO_BOUND).network
+    after = apply_gradients(begin(network, optimiser), gradient, optimiser, RATE, NO_BOUND).network
     return jax.tree.map(lambda weight: np.asarray(weight) / RATE, after)
 
 
@@ -60,7 +60,7 @@ def test_it_finds_the_least_squares_solution(optimiser):
     error = lambda weights: jnp.mean((inputs @ weights - inputs @ truth) ** 2)
 
     def step(descent, rate):
-        return descend(descent, jax.grad(error)(descent.network), optimiser, rate, 0.5), None
+        return apply_gradients(descent, jax.grad(error)(descent.network), optimiser, rate, 0.5), None
 
     found, _ = jax.lax.scan(step, begin(jnp.zeros((4, 3)), optimiser), jnp.linspace(0.1, 0, 500))
     np.testing.assert_allclose(found.network, truth, atol=1e-3)
@@ -73,7 +73,7 @@ def test_a_gradient_counts_for_no_more_than_the_bound_of_its_length(optimiser):
     def after_two(second):
         descent = begin(jnp.zeros(2), optimiser)
         for gradient in (jnp.array([0.3, 0.4]), second):
-            descent = descend(descent, gradient, optimiser, RATE, 0.5)
+            descent = apply_gradients(descent, gradient, optimiser, RATE, 0.5)
         return descent.network
 
     bounded = after_two(jnp.array([0.3, 0.4]))

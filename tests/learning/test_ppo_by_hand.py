@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.encounters import Moment
+from coadapt.encounters import Transition
 from coadapt.learning import ppo
 from coadapt.learning.ppo import Experience, PPOConfig
 from coadapt.partners.dirichlet import Stationary
@@ -107,12 +107,12 @@ def test_what_is_told_of_ratios():
     assert told["kl"] == pytest.approx(np.mean([r - 1 - math.log(r) for r in (1.5, 0.5, 1.1, 1.0)]), abs=1e-6)
 
 
-def moments(rewards, seen, then, ended):
+def transitions(rewards, seen, then, ended):
     """Games of two steps, by game and time: what the critic sees, and what followed."""
     both = lambda main, partner: (jnp.asarray(main, jnp.float32), jnp.asarray(partner, jnp.float32))
     nothing = jnp.zeros_like(jnp.asarray(seen, jnp.float32))
     shape = nothing.shape
-    return Moment(
+    return Transition(
         observations=both(seen, nothing),
         logits=both(jnp.log(jnp.broadcast_to(jnp.array([0.25, 0.75]), (*shape, 2))), jnp.zeros((*shape, 1))),
         infos=({}, {}),
@@ -129,7 +129,7 @@ def test_targets_and_advantages_of_a_game():
 
     Surprises: 1 + 4/2 - 2 = 1 and 3 - 4 = -1. Advantages: 1 - 1/4 and -1; with the values they make the targets.
     """
-    game = moments([1, 3], seen=[2, 4], then=[4, 8], ended=[False, True])
+    game = transitions([1, 3], seen=[2, 4], then=[4, 8], ended=[False, True])
     found, values = ppo.assess(game, jnp.zeros(0), CRITIC, CONFIG)
     assert values.tolist() == [2, 4]
     assert found.advantages.tolist() == [0.75, -1]
@@ -138,7 +138,7 @@ def test_targets_and_advantages_of_a_game():
 
 
 def test_the_critic_is_told_the_truth():
-    game = moments([0, 0], seen=[0, 0], then=[0, 0], ended=[False, True])
+    game = transitions([0, 0], seen=[0, 0], then=[0, 0], ended=[False, True])
     _, values = ppo.assess(game, jnp.array([5.0, 2.0]), CRITIC, CONFIG)
     assert values.tolist() == [7, 7]
 
@@ -154,7 +154,7 @@ def learnt(monkeypatch, rewards, values):
 
     monkeypatch.setattr(ppo, "improve", keep)
     state = ppo.start(jax.random.key(0), POLICY, CRITIC, CONFIG)
-    games = moments(rewards, seen=values, then=values, ended=np.ones_like(rewards, bool))
+    games = transitions(rewards, seen=values, then=values, ended=np.ones_like(rewards, bool))
     after, info = ppo.learn_from(jax.random.key(1), state, games, jnp.zeros((2, 0)), as_it_is, CONFIG)
     return seen[0], after, info
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from coadapt.encounters import meet, play
+from coadapt.encounters import rollout, start_episode
 from coadapt.games.game import MAIN, PARTNER, Outcome
 from coadapt.games.matrix import MatrixGame
 from coadapt.learning import ppo, selfplay
@@ -68,9 +68,12 @@ def test_an_iteration_shorter_than_an_episode_is_refused(key):
 
 
 def test_a_look_is_taken_at_what_both_sides_played(key):
-    look = lambda moments, labels: {"sides": jnp.int32(len(labels)), "ends": jnp.sum(moments.ended, dtype=jnp.int32)}
+    look = lambda transitions, labels: {
+        "sides": jnp.int32(len(labels)),
+        "ends": jnp.sum(transitions.ended, dtype=jnp.int32),
+    }
     _, info = selfplay.iterate(begin(key), BothLikeTheirCue(), as_player, NOTHING, CONFIG, look)
-    assert info.seen["sides"] == info.seen["ends"] == 2 * CONFIG.games
+    assert info.metrics["sides"] == info.metrics["ends"] == 2 * CONFIG.games
 
 
 def test_chunks_add_up(key):
@@ -84,15 +87,15 @@ def test_chunks_add_up(key):
         assert jnp.allclose(one, other, atol=1e-5)
 
 
-def test_each_player_has_its_own_side_of_every_moment(key):
+def test_each_player_has_its_own_side_of_every_transition(key):
     game = MatrixGame()
     players = Stationary(jnp.arange(5.0)), Stationary(-jnp.arange(5.0))
-    meetings = jax.vmap(lambda k: meet(k, game, players))(jax.random.split(key, 3))
-    _, moments = jax.vmap(lambda m: play(m, game, players, 4))(meetings)
-    both = selfplay.seen_by_both(moments)
+    episode_states = jax.vmap(lambda k: start_episode(k, game, players))(jax.random.split(key, 3))
+    _, transitions = jax.vmap(lambda episode: rollout(episode, game, players, 4))(episode_states)
+    both = selfplay.seen_by_both(transitions)
     assert both.reward.shape == (6, 4)
     for seat, rows in ((MAIN, slice(0, 3)), (PARTNER, slice(3, 6))):
-        assert (both.actions[MAIN][rows] == moments.actions[seat]).all()
-        assert (both.logits[MAIN][rows] == moments.logits[seat]).all()
-        assert (both.observations[MAIN].own_action[rows] == moments.observations[seat].own_action).all()
-        assert (both.reward[rows] == moments.reward).all()
+        assert (both.actions[MAIN][rows] == transitions.actions[seat]).all()
+        assert (both.logits[MAIN][rows] == transitions.logits[seat]).all()
+        assert (both.observations[MAIN].own_action[rows] == transitions.observations[seat].own_action).all()
+        assert (both.reward[rows] == transitions.reward).all()

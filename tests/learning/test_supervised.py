@@ -3,14 +3,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.agents.beliefs import Fixed, LearnedBelief, Recorded
+from coadapt.agents.beliefs import ConstantBelief, LearnedBelief, ReplayedBelief
 from coadapt.games.game import Outcome
 from coadapt.games.matrix import MatrixGame, partner_watch
 from coadapt.learning import supervised
 from coadapt.learning.supervised import SupervisedConfig, Watched, as_of_one_episode, mean_loss
 from coadapt.oracles.matrix import bayes_squared_error
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
-from coadapt.partners.mixed import roster_of
+from coadapt.partners.mixed import fixed_population_of
 
 GAME = MatrixGame(jnp.array([[1.0, 0.0], [0.0, 1.0]]), max_steps=3)
 PARTNERS = DirichletPartners(jnp.ones(2))
@@ -81,7 +81,7 @@ def test_an_episode_shares_only_what_a_later_one_had_time_for():
     assert weights(0, 1, 0, 1, 0) == pytest.approx([1 / 3, 1 / 2, 1 / 3, 1 / 2, 1 / 3])
 
 
-BELIEFS = Recorded(jnp.array([[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.0, 1.0]]))
+BELIEFS = ReplayedBelief(jnp.array([[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.0, 1.0]]))
 """What it says at each step of an episode, whomever it watches."""
 
 
@@ -116,9 +116,9 @@ def test_what_is_watched_is_labelled_by_who_it_was(monkeypatch):
 
     monkeypatch.setattr(supervised, "mean_loss", compare)
     config = SupervisedConfig(iterations=1, games=4, steps=3)
-    state = supervised.start(jax.random.key(2), Fixed(jnp.zeros(2)), config)
+    state = supervised.start(jax.random.key(2), ConstantBelief(jnp.zeros(2)), config)
     always = [Stationary(99 * row) for row in jnp.eye(2)]
-    population = roster_of({"first": always[:1], "second": always[1:]})
+    population = fixed_population_of({"first": always[:1], "second": always[1:]})
     anyone = lambda belief: Stationary(jnp.zeros(2))
     learn = jax.jit(lambda s: supervised.iterate(s, GAME, population, anyone, supervised.squared_error, config))
     _, (of_first, as_labelled, _) = learn(state)
@@ -143,7 +143,9 @@ class Visit:
 def test_who_leaves_sooner_is_not_expected_more():
     """In the time of one long visit there are four short ones. Before anything is seen both are as likely."""
     game, config = Visit(), SupervisedConfig(iterations=300, games=8, steps=4, learning_rate=1e-2)
-    visitors = roster_of({"stays": [Stationary(jnp.array([99.0, 0]))], "leaves": [Stationary(jnp.array([0, 99.0]))]})
+    visitors = fixed_population_of(
+        {"stays": [Stationary(jnp.array([99.0, 0]))], "leaves": [Stationary(jnp.array([0, 99.0]))]}
+    )
     belief = LearnedBelief(jax.random.key(1), lambda seen: seen, inputs=4, units=8, hidden=(8,), labels=2)
     host = lambda belief: Stationary(jnp.zeros(1))
     loss = supervised.negative_log_likelihood

@@ -213,9 +213,9 @@ LEARNING = [
     Mutation(
         "in self-play the partner learns from what the main seat saw",
         "learning/selfplay.py",
-        "observations=moments.observations[::-1],\n        logits",
-        "observations=moments.observations,\n        logits",
-        "learning/test_selfplay.py::test_each_player_has_its_own_side_of_every_moment",
+        "observations=transitions.observations[::-1],\n        logits",
+        "observations=transitions.observations,\n        logits",
+        "learning/test_selfplay.py::test_each_player_has_its_own_side_of_every_transition",
     ),
     Mutation(
         "gradients of any length are followed",
@@ -317,8 +317,8 @@ EVALUATION = [
     Mutation(
         "an episode that was cut off is finished",
         "evaluation/episodes.py",
-        "jnp.any(moments.terminated & counted, axis=1)",
-        "jnp.any(moments.ended & counted, axis=1)",
+        "jnp.any(transitions.terminated & counted, axis=1)",
+        "jnp.any(transitions.ended & counted, axis=1)",
         "evaluation/test_evaluation.py::test_episodes_counted_by_hand",
     ),
     Mutation(

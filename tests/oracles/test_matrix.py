@@ -65,8 +65,8 @@ def test_the_bayes_player_earns_its_exact_ceiling(alpha):
     def simulate(key):
         for_partners, for_play = jax.random.split(key)
         partners = population.draw(for_partners, 50_000)
-        moments = play_episodes(for_play, game, partners, player)
-        return step_scores(moments, partners), jnp.std(moments.reward, axis=0)
+        transitions = play_episodes(for_play, game, partners, player)
+        return step_scores(transitions, partners), jnp.std(transitions.reward, axis=0)
 
     scores, deviation = simulate(jax.random.key(11))
     exact = ceilings(PAYOFF, np.full(5, alpha), 10)

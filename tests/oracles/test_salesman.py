@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coadapt.agents.best_response import FollowsTable
-from coadapt.encounters import meet, play
+from coadapt.encounters import rollout, start_episode
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import MOVES, Salesman
@@ -177,11 +177,11 @@ def test_the_best_response_played_earns_its_value(key):
     def run(key):
         for_start, for_play = jax.random.split(key)
         game = StartsAt(SMALL, start_on(for_start, SMALL, layout))
-        return play(meet(for_play, game, players), game, players, SMALL.max_steps)[1]
+        return rollout(start_episode(for_play, game, players), game, players, SMALL.max_steps)[1]
 
-    moments = jax.jit(jax.vmap(run))(jax.random.split(key, 20_000))
-    scores = episode_scores(moments)
-    first = jax.tree.map(lambda leaf: leaf[:, 0], moments.observations[MAIN])
+    transitions = jax.jit(jax.vmap(run))(jax.random.split(key, 20_000))
+    scores = episode_scores(transitions)
+    first = jax.tree.map(lambda leaf: leaf[:, 0], transitions.observations[MAIN])
     at = jax.vmap(place)(first.own, first.other, first.collected)
     for name, table in response.outlook._asdict().items():
         played = getattr(scores, name)

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.encounters import play_with_each
+from coadapt.encounters import rollouts_with_each
 from coadapt.games.game import PARTNER
 from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import Stationary
-from coadapt.partners.mixed import Cast, OneOf, roster_of
+from coadapt.partners.mixed import Cast, OneOf, fixed_population_of
 from coadapt.partners.population import label_by_game
 from coadapt.players import Decision
 
@@ -61,28 +61,28 @@ class Moody(NamedTuple):
         return Decision(memory, memory, {})
 
 
-ROSTER = roster_of({"steady": [Always(0), Always(1)], "lively": [Alternating()], "pliant": [Copying()]})
+POPULATION = fixed_population_of({"steady": [Always(0), Always(1)], "lively": [Alternating()], "pliant": [Copying()]})
 
 
-def actions_against(roster, main, steps):
+def actions_against(population, main, steps):
     """What each partner does in one game with a main agent that always takes one action."""
-    partners = roster.draw(jax.random.key(0), len(roster.partners.ids))
+    partners = population.draw(jax.random.key(0), len(population.partners.ids))
     keys = jax.random.split(jax.random.key(1), (len(partners.ids), 1))
     someone = Stationary(CERTAINLY * jax.nn.one_hot(main, 2))
-    moments = play_with_each(keys, GAME, partners.players, lambda _: someone, partners.ids, steps)
-    return moments.actions[PARTNER].tolist()
+    transitions = rollouts_with_each(keys, GAME, partners.players, lambda _: someone, partners.ids, steps)
+    return transitions.actions[PARTNER].tolist()
 
 
 def test_labels_are_kinds_in_the_order_they_were_listed():
-    assert ROSTER.partners.labels.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    assert ROSTER.partners.ids.tolist() == [0, 1, 2, 3]
-    by_game = label_by_game(8, ROSTER.draw(jax.random.key(0), 8))
+    assert POPULATION.partners.labels.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert POPULATION.partners.ids.tolist() == [0, 1, 2, 3]
+    by_game = label_by_game(8, POPULATION.draw(jax.random.key(0), 8))
     assert jnp.argmax(by_game, axis=1).tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
 
 
 def test_everybody_plays_as_it_would_alone_and_forgets_when_an_episode_ends():
     """Episodes last three steps. Whoever copies the other has seen nothing of it in the first of them."""
-    zeros, ones, turns, copies = actions_against(ROSTER, main=1, steps=6)
+    zeros, ones, turns, copies = actions_against(POPULATION, main=1, steps=6)
     assert zeros == [0] * 6
     assert ones == [1] * 6
     assert turns == [0, 1, 0, 0, 1, 0]
@@ -107,14 +107,16 @@ def test_every_member_starts_with_luck_of_its_own(key):
 
 def test_a_roster_passes_through_compiled_functions(key):
     decide = lambda partner: partner.decide(GAME.observe(GAME.reset(key), PARTNER), partner.start(key)).logits
-    logits = jax.jit(jax.vmap(decide))(ROSTER.partners.players)
+    logits = jax.jit(jax.vmap(decide))(POPULATION.partners.players)
     np.testing.assert_array_equal(jnp.argmax(logits, axis=1), [0, 1, 0, 0])
     assert not jnp.isnan(logits).any()
 
 
 def test_players_made_of_arrays_can_be_traced():
     def probability_of_the_second(logits):
-        player = jax.tree.map(lambda rows: rows[1], roster_of({"a": [Always(0)], "b": [Stationary(logits)]}).partners)
+        player = jax.tree.map(
+            lambda rows: rows[1], fixed_population_of({"a": [Always(0)], "b": [Stationary(logits)]}).partners
+        )
         return jax.nn.softmax(player.players.decide(None, player.players.start(jax.random.key(0))).logits)[1]
 
     slope = jax.jit(jax.grad(probability_of_the_second))(jnp.zeros(2))
@@ -124,16 +126,16 @@ def test_players_made_of_arrays_can_be_traced():
 @pytest.mark.parametrize(
     ("kinds", "sentence"),
     [
-        ({}, "a roster needs at least one kind of partner"),
+        ({}, "a population needs at least one kind of partner"),
         ({"steady": [Always(0)], "shy": []}, "nobody is of kind 'shy': list at least one player"),
     ],
 )
 def test_a_roster_without_anybody_is_refused(kinds, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
-        roster_of(kinds)
+        fixed_population_of(kinds)
 
 
 def test_players_of_different_games_are_refused():
-    roster = roster_of({"two": [Always(0)], "three": [Stationary(jnp.zeros(3))]})
+    population = fixed_population_of({"two": [Always(0)], "three": [Stationary(jnp.zeros(3))]})
     with pytest.raises(ValueError, match=r"the same number of actions, not 2 \(Always\), 3 \(Stationary\)"):
-        actions_against(roster, main=0, steps=1)
+        actions_against(population, main=0, steps=1)

@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import pytest
 
 from coadapt.agents.rl2 import RL2
-from coadapt.encounters import meet, play
+from coadapt.encounters import rollout, start_episode
 from coadapt.experiments.running import Changed, carry_out
 from coadapt.experiments.working import Diverged, Worker
 from coadapt.games.matrix import MatrixGame, full_view
 from coadapt.interruption import Interrupted
 from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.storage import runs, trees
-from coadapt.storage.files import Damaged, Foreign
+from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.lock import TakenOver
 from tests.runs import toy
 from tests.runs.toy import TOY, ToyConfig, bits, run_toy
@@ -29,7 +29,7 @@ CHUNKS = 3 * ToyConfig().points
 def stop_after(monkeypatch):
     """Carry it out and interrupt it after so many chunks, as Ctrl-C would."""
 
-    def stop(chunks, *run, **manner):
+    def stop(chunks, *run, **options):
         left = [chunks]
         record = Worker._record
 
@@ -41,7 +41,7 @@ def stop_after(monkeypatch):
 
         monkeypatch.setattr(Worker, "_record", stopping)
         with pytest.raises(Interrupted):
-            run_toy(*run, **manner)
+            run_toy(*run, **options)
 
     return stop
 
@@ -150,13 +150,13 @@ def test_a_configuration_edited_in_the_folder_is_refused_by_field(tmp_path, stop
 
 def test_a_run_of_something_else_is_refused(whole):
     other = replace(TOY, name="another")
-    with pytest.raises(Foreign, match="is a run of toy, not of another"):
+    with pytest.raises(Incompatible, match="is a run of toy, not of another"):
         carry_out(other, ToyConfig(), whole)
 
 
 def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(Foreign, match=r"holds thesis\.tex but no run\.json"):
+    with pytest.raises(Incompatible, match=r"holds thesis\.tex but no run\.json"):
         run_toy(tmp_path)
 
 
@@ -196,7 +196,7 @@ def test_a_fork_of_a_fork_keeps_its_history(tmp_path, stop_after):
 
 def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_after):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(Foreign, match="first was begun as 4 chunks of 5 iterations and cannot go on as 2 of 10"):
+    with pytest.raises(Incompatible, match="first was begun as 4 chunks of 5 iterations and cannot go on as 2 of 10"):
         run_toy(tmp_path / "run", ToyConfig(points=2), fork=True)
     assert not (tmp_path / "run-2").exists()
 
@@ -204,13 +204,15 @@ def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_afte
 @pytest.mark.parametrize("iterations", [40, 80])
 def test_a_fork_cannot_change_how_long_a_stage_is(tmp_path, stop_after, iterations):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(Foreign, match="first was begun as 4 chunks of 5 iterations and cannot go on as"):
+    with pytest.raises(Incompatible, match="first was begun as 4 chunks of 5 iterations and cannot go on as"):
         run_toy(tmp_path / "run", ToyConfig(iterations=iterations), fork=True)
 
 
 def test_a_fork_cannot_change_who_is_trained(tmp_path, stop_after):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(Foreign, match="goes on with the replicates it finds: first was begun with walker 0; walker 1"):
+    with pytest.raises(
+        Incompatible, match="goes on with the replicates it finds: first was begun with walker 0; walker 1"
+    ):
         run_toy(tmp_path / "run", ToyConfig(first_walker=1), fork=True)
 
 
@@ -312,7 +314,7 @@ def test_what_happens_outside_the_stages_is_remembered_too(tmp_path, monkeypatch
 def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
     stop_after(2, tmp_path / "run")
     monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
-    with pytest.raises(Foreign, match="the code that makes first has changed since its checkpoint; --fork"):
+    with pytest.raises(Incompatible, match="the code that makes first has changed since its checkpoint; --fork"):
         run_toy(tmp_path / "run")
     run_toy(tmp_path / "run", fork=True)
     assert len(metrics(tmp_path / "run-2")) == CHUNKS
@@ -324,7 +326,8 @@ def test_a_compiler_that_is_set_otherwise_is_named(tmp_path, stop_after, monkeyp
     stop_after(2, tmp_path / "run")
     monkeypatch.setenv("XLA_FLAGS", "")
     with pytest.raises(
-        Foreign, match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fork"
+        Incompatible,
+        match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fork",
     ):
         run_toy(tmp_path / "run")
 
@@ -389,17 +392,19 @@ def test_games_in_flight_go_on_where_they_were(tmp_path, key):
     agent = RL2(jax.random.key(1), full_view, inputs=12, units=4, hidden=(4,), actions=5)
     partners = DirichletPartners(jnp.full(5, 0.3)).draw(jax.random.key(2), 6)
 
-    def on(meetings, partners, steps):
-        go = lambda meeting, partner: play(meeting, game, (agent, partner), steps)
-        return jax.vmap(go)(meetings, partners)
+    def on(episodes, partners, steps):
+        go = lambda episode, partner: rollout(episode, game, (agent, partner), steps)
+        return jax.vmap(go)(episodes, partners)
 
-    meetings = jax.vmap(lambda k, partner: meet(k, game, (agent, partner)))(jax.random.split(key, 6), partners.players)
-    meetings, _ = on(meetings, partners.players, 8)
-    trees.save(tmp_path / "in_flight", {"meetings": meetings, "partners": partners}, {})
-    like = jax.eval_shape(lambda: {"meetings": meetings, "partners": partners})
+    episodes = jax.vmap(lambda k, partner: start_episode(k, game, (agent, partner)))(
+        jax.random.split(key, 6), partners.players
+    )
+    episodes, _ = on(episodes, partners.players, 8)
+    trees.save(tmp_path / "in_flight", {"episodes": episodes, "partners": partners}, {})
+    like = jax.eval_shape(lambda: {"episodes": episodes, "partners": partners})
     stored = trees.load(tmp_path / "in_flight", like)
-    uninterrupted, _ = on(meetings, partners.players, 9)
-    resumed, _ = on(stored["meetings"], stored["partners"].players, 9)
+    uninterrupted, _ = on(episodes, partners.players, 9)
+    resumed, _ = on(stored["episodes"], stored["partners"].players, 9)
     for one, other in zip(jax.tree.leaves(uninterrupted), jax.tree.leaves(resumed), strict=True):
         assert numbers(one) == numbers(other)
 

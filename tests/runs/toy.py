@@ -18,7 +18,7 @@ from coadapt.evaluation.tables import Table
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.running import carry_out
 from coadapt.experiments.stages import Inputs, Learner, Stage, measuring_stage, training_stage
-from coadapt.experiments.working import Manner
+from coadapt.experiments.working import RunOptions
 from coadapt.storage.files import write_json
 
 WALKERS = 3
@@ -135,10 +135,10 @@ class Listener:
         self.heard.append(text)
 
 
-def run_toy(folder: Path, config: ToyConfig | None = None, **manner: Any) -> list[str]:
+def run_toy(folder: Path, config: ToyConfig | None = None, **options: Any) -> list[str]:
     """Carry it out with a checkpoint after every chunk; what was said."""
     listener = Listener()
-    carry_out(TOY, config or ToyConfig(), folder, Manner(progress=listener, checkpoint_every=0, **manner))
+    carry_out(TOY, config or ToyConfig(), folder, RunOptions(progress=listener, checkpoint_every=0, **options))
     return listener.heard
 
 
@@ -161,8 +161,8 @@ def main(folder: str, config: str = "{}") -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests are a job in the background
     with stops_explained(Path(folder)):
         say_so = lambda folder: say(stopped(folder), end="")
-        manner = Manner(Lines(seconds_between=0), checkpoint_every=0, stopped=say_so)
-        carry_out(TOY, ToyConfig(**json.loads(config)), Path(folder), manner)
+        options = RunOptions(Lines(seconds_between=0), checkpoint_every=0, stopped=say_so)
+        carry_out(TOY, ToyConfig(**json.loads(config)), Path(folder), options)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pytest
 import coadapt
 from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.running import opened
-from coadapt.experiments.working import Manner
+from coadapt.experiments.working import RunOptions
 from coadapt.storage import compiled
 
 WHOLE = zlib.compress(os.urandom(1000))
@@ -93,7 +93,7 @@ def test_whoever_uses_a_name_of_ours_has_it(untouched):
 
 def test_whoever_carries_out_an_experiment_has_it(untouched, tmp_path):
     nothing = Experiment("nothing", dict, lambda config: [], lambda *_: Report([], {}, ""))
-    with opened(nothing, {}, tmp_path / "run", Manner()):
+    with opened(nothing, {}, tmp_path / "run", RunOptions()):
         assert untouched()[0] is not None
 
 

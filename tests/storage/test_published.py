@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coadapt.storage import runs
-from coadapt.storage.files import Damaged, Foreign, write_bytes
+from coadapt.storage.files import Damaged, Incompatible, write_bytes
 from coadapt.storage.published import check_place, publish
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -63,7 +63,7 @@ def test_nothing_is_published_over_what_is_something_else(run, tmp_path, place, 
     other.results.mkdir()
     publish(other, tmp_path / "of another")
     before = contents(tmp_path)
-    with pytest.raises(Foreign, match=words):
+    with pytest.raises(Incompatible, match=words):
         check_place(tmp_path / place, run.folder, "toy")
     assert contents(tmp_path) == before
 
@@ -74,11 +74,11 @@ def test_what_a_person_has_written_into_a_published_folder_is_theirs(run, tmp_pa
     (folder / "notes.md").write_text("mine")
     check_place(folder, run.folder, "toy")
     (run.results / "notes.md").write_text("a result of a later version")
-    with pytest.raises(Foreign, match=r"notes\.md was not published by coadapt and is left alone"):
+    with pytest.raises(Incompatible, match=r"notes\.md was not published by coadapt and is left alone"):
         publish(run, folder)
     (run.results / "notes.md").unlink()
     (folder / "table.md").write_text("mended by hand")
-    with pytest.raises(Foreign, match=r"table\.md was changed after it was published"):
+    with pytest.raises(Incompatible, match=r"table\.md was changed after it was published"):
         check_place(folder, run.folder, "toy")
     assert (folder / "notes.md").read_text() == "mine"
 

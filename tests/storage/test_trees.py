@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as arrays
 from coadapt.agents.beliefs import LearnedBelief
 from coadapt.games.matrix import partner_watch
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, Foreign
+from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
 
 
@@ -85,7 +85,7 @@ ABOUT = {"game": "matrix", "labels": ["novice", "skilled"], "kind": "behaviour-c
 )
 def test_weights_for_something_else_are_refused(tmp_path, asked, words):
     trees.save(tmp_path / "w", WEIGHTS, ABOUT)
-    with pytest.raises(Foreign, match=words):
+    with pytest.raises(Incompatible, match=words):
         trees.load(tmp_path / "w", WEIGHTS, asked)
     assert trees.load(tmp_path / "w", WEIGHTS, ABOUT)["bias"].tolist() == [0, 0, 0]
 
@@ -101,7 +101,7 @@ def test_weights_for_something_else_are_refused(tmp_path, asked, words):
 )
 def test_weights_of_another_size_are_refused(tmp_path, expected, words):
     trees.save(tmp_path / "w", WEIGHTS, ABOUT)
-    with pytest.raises(Foreign, match=words):
+    with pytest.raises(Incompatible, match=words):
         trees.load(tmp_path / "w", expected)
 
 
@@ -125,7 +125,7 @@ def forged(path, **changes):
 def test_a_manifest_that_is_not_ours_is_refused(tmp_path, changes, words):
     trees.save(tmp_path / "w", WEIGHTS, ABOUT)
     forged(tmp_path / "w", **changes)
-    with pytest.raises(Foreign, match=words):
+    with pytest.raises(Incompatible, match=words):
         trees.load(tmp_path / "w", WEIGHTS)
 
 
@@ -144,7 +144,7 @@ def test_arrays_that_are_something_else_are_refused_even_with_a_fitting_checksum
     trees.save(tmp_path / "w", WEIGHTS, ABOUT)
     (tmp_path / "w.safetensors").write_bytes(data)
     forged(tmp_path / "w", bytes=len(data), sha256=checksum(data))
-    with pytest.raises((Damaged, Foreign), match=r"w\.safetensors"):
+    with pytest.raises((Damaged, Incompatible), match=r"w\.safetensors"):
         trees.load(tmp_path / "w", WEIGHTS)
 
 
@@ -157,7 +157,9 @@ def test_arrays_of_another_size_are_not_read(tmp_path, monkeypatch):
         trees.load(tmp_path / "w", WEIGHTS)
     monkeypatch.setattr(trees, "_memory", lambda: 100 * 2**30)
     forged(tmp_path / "w", bytes=200 * 2**30)
-    with pytest.raises(Foreign, match=r"speaks of 214,748,364,800 bytes of arrays, more than this machine can hold"):
+    with pytest.raises(
+        Incompatible, match=r"speaks of 214,748,364,800 bytes of arrays, more than this machine can hold"
+    ):
         trees.load(tmp_path / "w", WEIGHTS)
 
 
@@ -165,7 +167,7 @@ def test_arrays_of_another_size_are_not_read(tmp_path, monkeypatch):
 def test_a_size_that_cannot_be_is_refused(tmp_path, size):
     trees.save(tmp_path / "w", WEIGHTS, ABOUT)
     forged(tmp_path / "w", bytes=size)
-    with pytest.raises((Damaged, Foreign), match=r"w\.(json|safetensors)"):
+    with pytest.raises((Damaged, Incompatible), match=r"w\.(json|safetensors)"):
         trees.load(tmp_path / "w", WEIGHTS)
 
 
@@ -176,7 +178,7 @@ def test_a_type_that_numpy_does_not_know_is_refused(tmp_path):
     data = (int.from_bytes(data[:8], "little") + 8).to_bytes(8, "little") + data[8:]
     file.write_bytes(data)
     forged(tmp_path / "w", bytes=len(data), sha256=checksum(data))
-    with pytest.raises((Damaged, Foreign), match=r"w\.safetensors"):
+    with pytest.raises((Damaged, Incompatible), match=r"w\.safetensors"):
         trees.load(tmp_path / "w", WEIGHTS)
 
 
@@ -185,7 +187,7 @@ def test_arrays_that_are_not_what_their_manifest_says_are_refused(tmp_path):
     data = safetensors.numpy.save({"weight": np.ones((2, 4), np.float32), "bias": np.zeros(3, np.float32)})
     (tmp_path / "w.safetensors").write_bytes(data)
     forged(tmp_path / "w", bytes=len(data), sha256=checksum(data))
-    with pytest.raises(Foreign, match=r"w\.safetensors has an array 'weight' of float32\[2, 4\]"):
+    with pytest.raises(Incompatible, match=r"w\.safetensors has an array 'weight' of float32\[2, 4\]"):
         trees.load(tmp_path / "w", WEIGHTS)
 
 

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from coadapt.agents.bayes import bayes_optimal
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedPolicy
-from coadapt.agents.beliefs import Fixed, LearnedBelief
+from coadapt.agents.beliefs import ConstantBelief, LearnedBelief
 from coadapt.agents.rl2 import RL2
 from coadapt.evaluation.episodes import play_episodes, step_scores
 from coadapt.games.game import MAIN
@@ -104,7 +104,7 @@ def test_no_agent_beats_the_bayes_player_on_any_history(trained):
     agents = [
         BehaviourConditioned(predictor, policy),
         BehaviourConditioned(predictor, exact_policy),
-        BehaviourConditioned(Fixed(jnp.full(5, 0.2)), exact_policy),
+        BehaviourConditioned(ConstantBelief(jnp.full(5, 0.2)), exact_policy),
         RL2(keys[1], full_view, 12, 32, (16,), 5),
     ]
     for agent in agents:
@@ -128,9 +128,9 @@ def test_the_error_measured_in_play_is_the_enumerated_one(trained):
     def play(key):
         for_partners, for_play = jax.random.split(key)
         partners = population.draw(for_partners, 50_000)
-        moments = play_episodes(for_play, GAME, partners, agent)
-        distances = jnp.sum((moments.infos[MAIN]["belief"][:, -1] - partners.labels) ** 2, axis=-1)
-        return step_scores(moments, partners).prediction_error[-1], jnp.std(distances)
+        transitions = play_episodes(for_play, GAME, partners, agent)
+        distances = jnp.sum((transitions.infos[MAIN]["belief"][:, -1] - partners.labels) ** 2, axis=-1)
+        return step_scores(transitions, partners).prediction_error[-1], jnp.std(distances)
 
     measured, deviation = play(jax.random.key(21))
     error = float(deviation) / np.sqrt(50_000)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.agents.beliefs import Fixed
+from coadapt.agents.beliefs import ConstantBelief
 from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.posterior import PartnerPosterior
 from coadapt.catalogue import find
-from coadapt.encounters import play_with_each
+from coadapt.encounters import rollouts_with_each
 from coadapt.evaluation.episodes import first_episode
 from coadapt.evaluation.regret import from_starts, from_table, shared_layout, starts_on_a_layout
 from coadapt.experiments.salesman.world import KINDS
@@ -43,11 +43,11 @@ def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key
         keys = jax.random.split(key, (len(partners.ids), EPISODES))
         told = jnp.zeros((keys.size, 0))
         watched = WithOnlooker(agent, posterior)
-        moments = play_with_each(keys, GAME, partners.players, lambda _: watched, told, GAME.max_steps)
+        transitions = rollouts_with_each(keys, GAME, partners.players, lambda _: watched, told, GAME.max_steps)
         truth = jnp.repeat(partners.labels, EPISODES, axis=0)[:, None]
-        counted = first_episode(moments)
+        counted = first_episode(transitions)
         loss = lambda said: -jnp.sum(jnp.log(jnp.sum(said * truth, axis=-1)), axis=1, where=counted)
-        return loss(moments.infos[MAIN]["belief"]), loss(moments.infos[MAIN]["onlooker"])
+        return loss(transitions.infos[MAIN]["belief"]), loss(transitions.infos[MAIN]["onlooker"])
 
     learned, exact = (np.asarray(losses, np.float64) for losses in log_losses(key))
     difference = learned - exact
@@ -58,7 +58,7 @@ def told(kind):
     """The first seed's conditioned policy, told of which kind its partner is."""
     agent = find("salesman/behaviour-conditioned/0").player()
     assert isinstance(agent, BehaviourConditioned)
-    return agent._replace(belief=Fixed(jnp.eye(len(KINDS))[KINDS.index(kind)]))
+    return agent._replace(belief=ConstantBelief(jnp.eye(len(KINDS))[KINDS.index(kind)]))
 
 
 @pytest.mark.slow

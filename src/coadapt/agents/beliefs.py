@@ -55,7 +55,7 @@ class DirichletPosterior:
         return posterior_mean(self.concentration, counts), counts
 
 
-class Fixed(NamedTuple):
+class ConstantBelief(NamedTuple):
     """A belief that nothing changes: the truth, where it is known, or the mean of the population."""
 
     label: Vector
@@ -68,7 +68,7 @@ class Fixed(NamedTuple):
         return self.label, memory
 
 
-class Recorded(NamedTuple):
+class ReplayedBelief(NamedTuple):
     """The beliefs of another episode played back step by step, whatever happens in this one; the last one stays."""
 
     labels: Float[Array, "steps label"]

@@ -37,7 +37,7 @@ def grow_up(seed: int, config: SalesmanConfig, goals: dict[str, Any]) -> Iterato
     learner = clones(config.world, config.clones, config.intermediate_length)
     found: Clones | None = None
     for state, info in _chunks(learner, key("clones"), (), every):
-        length = float(jnp.mean(info.seen["length"]))
+        length = float(jnp.mean(info.metrics["length"]))
         skilled = length <= goals["length"]
         yield {"stage": "self-play", "steps": every * learner.steps_per_iteration, "length": length, "skilled": skilled}
         if skilled:

@@ -22,7 +22,7 @@ from coadapt.experiments.salesman.world import World
 from coadapt.experiments.stages import Learner
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.salesman import Salesman
-from coadapt.learning.optimiser import Descent
+from coadapt.learning.optimiser import TrainState
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 
@@ -92,9 +92,9 @@ class Training:
 
 def parameters_learnt(state: Any) -> int:
     """How many numbers there are in all networks that are on their way down."""
-    is_descent = lambda part: isinstance(part, Descent)
-    descents = [part for part in jax.tree.leaves(state, is_leaf=is_descent) if is_descent(part)]
-    return sum(leaf.size for descent in descents for leaf in jax.tree.leaves(descent.network))
+    is_state = lambda part: isinstance(part, TrainState)
+    states = [part for part in jax.tree.leaves(state, is_leaf=is_state) if is_state(part)]
+    return sum(leaf.size for state in states for leaf in jax.tree.leaves(state.network))
 
 
 class Stepping:

@@ -93,7 +93,7 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
     from coadapt.catalogue import find, path_of
     from coadapt.experiments.salesman.weights import check_same_game
     from coadapt.storage.compiled import remember_compiled_programs
-    from coadapt.storage.files import Foreign
+    from coadapt.storage.files import Incompatible
 
     remember_compiled_programs()
     ours = find(agent)
@@ -101,7 +101,9 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
     for name, other in zip(partners, others, strict=True):
         check_same_game(ours, other, path_of(name))
         if other.agent != "partner":
-            raise Foreign(f"{name} is an agent ({other.agent}), not a partner; partners are those of clone training")
+            raise Incompatible(
+                f"{name} is an agent ({other.agent}), not a partner; partners are those of clone training"
+            )
     return ours, others
 
 

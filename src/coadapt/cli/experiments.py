@@ -12,7 +12,7 @@ from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
     from coadapt.experiments.planning import Experiment
-    from coadapt.experiments.working import Manner
+    from coadapt.experiments.working import RunOptions
 
 RUNS = Path("runs")
 
@@ -50,10 +50,10 @@ class Options:
     ] = None
     quiet: Annotated[bool, arg(help="No progress, only the result.")] = False
 
-    def manner(self, fresh: bool = False) -> "Manner":
+    def run_options(self, fresh: bool = False) -> "RunOptions":
         """The same, checked, as those who run things understand it."""
         from coadapt.configs.checks import between
-        from coadapt.experiments.working import Manner
+        from coadapt.experiments.working import RunOptions
         from coadapt.progress import for_terminal
         from coadapt.tracking import check_tracker
 
@@ -63,7 +63,7 @@ class Options:
         if fresh and self.fork:
             raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
         say_so = lambda folder: say(stopped(folder), end="")
-        return Manner(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_so)
+        return RunOptions(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_so)
 
 
 AllOptions = Annotated[Options, arg(name="")]
@@ -110,8 +110,8 @@ def reproduce_matrix_game(
         }
         preset_or_file = _chosen(matrix_game.PRESETS, preset, config, matrix_game.MatrixGameConfig)
         chosen = _with(preset_or_file, changes, settings)
-        manner = options.manner(fresh)
-    _run(matrix_game.EXPERIMENT, chosen, folder, manner, options.publish)
+        run_options = options.run_options(fresh)
+    _run(matrix_game.EXPERIMENT, chosen, folder, run_options, options.publish)
 
 
 @reproductions.command("salesman")
@@ -156,9 +156,9 @@ def reproduce_salesman(
         else:
             chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), changes, settings)
             salesman.check_references(chosen)
-        manner = options.manner(fresh)
+        run_options = options.run_options(fresh)
     experiment = salesman.SHIPPED if shipped else salesman.EXPERIMENT
-    _run(experiment, chosen, run_folder(name), manner, options.publish)
+    _run(experiment, chosen, run_folder(name), run_options, options.publish)
 
 
 @trainings.command("salesman")
@@ -185,9 +185,9 @@ def train_salesman(
         alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "references": ()}
         alone |= {"pretrained_references": False}
         chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), alone, settings)
-        manner = options.manner(fresh)
+        run_options = options.run_options(fresh)
     name = Path(f"salesman_{seed}") if run is None else run
-    _run(salesman.EXPERIMENT, chosen, run_folder(name), manner, options.publish)
+    _run(salesman.EXPERIMENT, chosen, run_folder(name), run_options, options.publish)
 
 
 @searches.command("matrix-game")
@@ -210,8 +210,8 @@ def tune_matrix_game(
 
     with mistakes_explained():
         chosen = changed(matrix_game.TuningConfig(matrix_game.FAST, methods), settings)
-        manner = options.manner(fresh)
-    _run(matrix_game.TUNING, chosen, run_folder(run), manner, options.publish)
+        run_options = options.run_options(fresh)
+    _run(matrix_game.TUNING, chosen, run_folder(run), run_options, options.publish)
 
 
 def resume(
@@ -239,8 +239,8 @@ def resume(
         as_begun = read_config(experiment.config, there.config)
         config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun
         config = changed(config, settings)
-        manner = options.manner()
-    _run(experiment, config, folder, manner, options.publish)
+        run_options = options.run_options()
+    _run(experiment, config, folder, run_options, options.publish)
 
 
 def run_folder(run: Path) -> Path:
@@ -249,7 +249,7 @@ def run_folder(run: Path) -> Path:
     return RUNS / run if is_name else run if run.name not in ("", "..") else run.resolve()
 
 
-def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", publish: Path | None) -> None:
+def _run(experiment: "Experiment", config: Any, folder: Path, run_options: "RunOptions", publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.experiments.planning import plan
     from coadapt.experiments.running import finish, opened
@@ -262,12 +262,12 @@ def _run(experiment: "Experiment", config: Any, folder: Path, manner: "Manner", 
             published.check_place(publish, folder, experiment.name)
             check_folder(publish)
         planned = None
-        if manner.fresh or not there:
-            with nothing_begun(manner.progress), manner.progress.busy("planning"):
+        if run_options.fresh or not there:
+            with nothing_begun(run_options.progress), run_options.progress.busy("planning"):
                 planned = plan(experiment, config, {})  # which refuses what does not fit into memory
         make_folder(folder)
-    with stops_explained(folder), opened(experiment, config, folder, manner) as run, stops_explained(run.folder):
-        report = finish(experiment, config, run, manner, planned)
+    with stops_explained(folder), opened(experiment, config, folder, run_options) as run, stops_explained(run.folder):
+        report = finish(experiment, config, run, run_options, planned)
         if publish is not None:
             published.publish(run, publish)
     for table in report.tables:

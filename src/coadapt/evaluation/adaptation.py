@@ -16,7 +16,7 @@ BINS = 10
 
 
 class Opinion(NamedTuple):
-    """What a belief is worth at one moment. Added up over many of them, all that is to be known of it."""
+    """What a belief is worth at one step. Added up over many of them, all that is to be known of it."""
 
     counted: Scalar  # one
     correct: Scalar  # one if the likeliest label is the true one; of labels that are as likely, its share

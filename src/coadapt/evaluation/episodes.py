@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Float, Key
-from coadapt.encounters import Greedy, Moment, play_with_each
+from coadapt.encounters import Greedy, Transition, rollouts_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
 from coadapt.players import Player
@@ -20,28 +20,28 @@ class StepScores(NamedTuple):
     prediction_error: Float[Array, "steps"]  # squared distance of the belief to the true label; NaN where there is none
 
 
-def play_episodes(key: Key, game: Game, partners: Partners, player: Player, greedy: Greedy = False) -> Moment:
-    """An episode of the player with each partner: moments by partner and time.
+def play_episodes(key: Key, game: Game, partners: Partners, player: Player, greedy: Greedy = False) -> Transition:
+    """An episode of the player with each partner: transitions by partner and time.
 
-    There are `game.max_steps` moments for each; `first_episode` tells which of them count when episodes end early.
+    There are `game.max_steps` transitions for each; `first_episode` tells which of them count when episodes end early.
     """
     return play_told_episodes(key, game, partners, lambda _: player, partners.ids, greedy)
 
 
 def play_told_episodes(
     key: Key, game: Game, partners: Partners, as_player: Callable[[Any], Player], told: Any, greedy: Greedy = False
-) -> Moment:
+) -> Transition:
     """The same with a player that is told something in each episode, as a control is told the truth.
 
     `told` has a row for each partner, and `as_player(row)` is who plays with it.
     """
     keys = jax.random.split(key, (len(partners.ids), 1))
-    return play_with_each(keys, game, partners.players, as_player, told, game.max_steps, greedy)
+    return rollouts_with_each(keys, game, partners.players, as_player, told, game.max_steps, greedy)
 
 
-def first_episode(moments: Moment) -> Bool[Array, "partners steps"]:
-    """Which moments belong to the first episode of their game: all up to the first end, that one included."""
-    ends = moments.ended.astype(jnp.int32)
+def first_episode(transitions: Transition) -> Bool[Array, "partners steps"]:
+    """Which transitions belong to the first episode of their game: all up to the first end, that one included."""
+    ends = transitions.ended.astype(jnp.int32)
     return jnp.cumsum(ends, axis=1) - ends == 0
 
 
@@ -53,21 +53,21 @@ class EpisodeScores(NamedTuple):
     finished: Float[Array, "episodes"]  # one if it ended by itself, zero at the step limit
 
 
-def episode_scores(moments: Moment) -> EpisodeScores:
+def episode_scores(transitions: Transition) -> EpisodeScores:
     """The first episode of each game."""
-    counted = first_episode(moments)
+    counted = first_episode(transitions)
     return EpisodeScores(
         length=jnp.sum(counted, axis=1, dtype=jnp.float32),
-        total=jnp.sum(moments.reward, axis=1, where=counted),
-        finished=jnp.any(moments.terminated & counted, axis=1).astype(jnp.float32),
+        total=jnp.sum(transitions.reward, axis=1, where=counted),
+        finished=jnp.any(transitions.terminated & counted, axis=1).astype(jnp.float32),
     )
 
 
-def step_scores(moments: Moment, partners: Partners) -> StepScores:
+def step_scores(transitions: Transition, partners: Partners) -> StepScores:
     """What episodes came to on average, step by step."""
-    counted = first_episode(moments)
+    counted = first_episode(transitions)
     mean = lambda values: jnp.mean(values, axis=0, where=counted)
-    belief = moments.infos[MAIN].get("belief")
+    belief = transitions.infos[MAIN].get("belief")
     if belief is None:
-        return StepScores(mean(moments.reward), jnp.full(moments.reward.shape[1], jnp.nan))
-    return StepScores(mean(moments.reward), mean(jnp.sum((belief - partners.labels[:, None]) ** 2, axis=-1)))
+        return StepScores(mean(transitions.reward), jnp.full(transitions.reward.shape[1], jnp.nan))
+    return StepScores(mean(transitions.reward), mean(jnp.sum((belief - partners.labels[:, None]) ** 2, axis=-1)))

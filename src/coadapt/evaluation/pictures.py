@@ -14,7 +14,7 @@ import equinox as eqx
 import numpy as np
 
 from coadapt.arrays import Key
-from coadapt.encounters import NeverEnds, Players, advance, meet
+from coadapt.encounters import NeverEnds, Players, advance, start_episode
 from coadapt.evaluation.figures import as_files
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.salesman import Salesman, SalesmanState
@@ -75,19 +75,19 @@ def record_episode(
     truth: str | None = None,
 ) -> Episode:
     """One episode, played step by step to be looked at. Without names, labels are numbered."""
-    meeting = meet(key, game, players)
-    states, moments = [], []
-    while not (moments and moments[-1].ended):
-        if len(moments) == game.max_steps:
+    episode_state = start_episode(key, game, players)
+    states, transitions = [], []
+    while not (transitions and transitions[-1].ended):
+        if len(transitions) == game.max_steps:
             raise NeverEnds(game)
-        states.append(meeting.state)
-        meeting, moment = _advance(meeting, game, players, greedy)
-        moments.append(moment)
-    final, _ = game.step(states[-1], moments[-1].actions)  # the meeting has gone on to another episode already
-    rewards = np.array([moment.reward for moment in moments])
+        states.append(episode_state.state)
+        episode_state, transition = _advance(episode_state, game, players, greedy)
+        transitions.append(transition)
+    final, _ = game.step(states[-1], transitions[-1].actions)  # another episode has begun already
+    rewards = np.array([transition.reward for transition in transitions])
     beliefs = None
-    if "belief" in moments[0].infos[MAIN]:
-        beliefs = np.array([moment.infos[MAIN]["belief"] for moment in moments])
+    if "belief" in transitions[0].infos[MAIN]:
+        beliefs = np.array([transition.infos[MAIN]["belief"] for transition in transitions])
         label_names = label_names or [f"label {n}" for n in range(beliefs.shape[1])]
     return Episode(game.size, [*states, final], rewards, beliefs, label_names, truth)
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Key, Scalar
-from coadapt.encounters import Greedy, meet, play
+from coadapt.encounters import Greedy, rollout, start_episode
 from coadapt.evaluation.episodes import EpisodeScores, episode_scores
 from coadapt.games.salesman import Salesman, SalesmanState
 from coadapt.games.salesman_layouts import Layout, StartsAt, layout_of, place, start_on
@@ -48,6 +48,6 @@ def from_starts(
 
     def one(key: Key, start: SalesmanState):
         here = StartsAt(game, start)
-        return play(meet(key, here, players), here, players, game.max_steps, greedy)[1]
+        return rollout(start_episode(key, here, players), here, players, game.max_steps, greedy)[1]
 
     return episode_scores(jax.vmap(one)(jax.random.split(key, len(starts.step)), starts))

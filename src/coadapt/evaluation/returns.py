@@ -12,7 +12,7 @@ import numpy as np
 from jax.core import Tracer
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
-from coadapt.encounters import Greedy, Meeting, Moment, NeverEnds, Players, advance, meet
+from coadapt.encounters import EpisodeState, Greedy, NeverEnds, Players, Transition, advance, start_episode
 from coadapt.games.game import Game
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.players import Player
@@ -20,8 +20,8 @@ from coadapt.players import Player
 MOST_SIDE_BY_SIDE = 200
 """So many games with one partner at a time at the most: enough to keep the machine busy, few enough for its caches."""
 
-Note = Callable[[Moment, Vector], Any]
-"""Numbers worth keeping of a moment, given the partner's label."""
+Note = Callable[[Transition, Vector], Any]
+"""Numbers worth keeping of a transition, given the partner's label."""
 
 
 class Notes(NamedTuple):
@@ -31,9 +31,9 @@ class Notes(NamedTuple):
     kept: Any  # over all: after its end an episode keeps what was noted last, so no step is left to a few slow ones
 
 
-def nothing(moment: Moment, label: Vector) -> None:
+def nothing(transition: Transition, label: Vector) -> None:
     """Nothing beyond lengths and returns is kept."""
-    del moment, label
+    del transition, label
 
 
 class Means(NamedTuple):
@@ -73,7 +73,7 @@ def play_with_all(
     def with_one(of_partner):
         keys, partner, rows, label = of_partner
         play = lambda key, row, quota: play_in_a_row(
-            key, game, (as_player(row), partner), quota, greedy, lambda moment: note(moment, label)
+            key, game, (as_player(row), partner), quota, greedy, lambda transition: note(transition, label)
         )
         sums, noted = jax.vmap(play)(keys, rows, quotas)
         return _means(sums, quotas), jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0), noted)
@@ -92,7 +92,7 @@ class Sums(NamedTuple):
 class _SoFar(NamedTuple):
     episode: Count
     step: Count  # of the episode
-    meeting: Meeting
+    episode_state: EpisodeState
     sums: Sums
     noted: Any  # by step
     noted_last: Any  # by the step that was an episode's last
@@ -104,29 +104,29 @@ def play_in_a_row(
     players: Players,
     episodes: Count | int,
     greedy: Greedy = False,
-    note: Callable[[Moment], Any] = lambda moment: None,
+    note: Callable[[Transition], Any] = lambda transition: None,
 ) -> tuple[Sums, Notes]:
     """Episodes of two players one after the other: sums over all of them, and of what was noted at each step.
 
     If one does not end within the game's `max_steps` steps, none is played after it, and the sums are NaN.
     """
-    begin = lambda episode: meet(jax.random.fold_in(key, episode), game, players)
+    begin = lambda episode: start_episode(jax.random.fold_in(key, episode), game, players)
 
     def noted_with(noted: Any, step: Count, now: Any) -> Any:
         return jax.tree.map(lambda by_step, value: by_step.at[step].add(value), noted, now)
 
     def go_on(so_far: _SoFar) -> _SoFar:
-        meeting, moment = advance(so_far.meeting, game, players, greedy)
-        episode = so_far.episode + moment.ended.astype(jnp.int32)
+        episode_state, transition = advance(so_far.episode_state, game, players, greedy)
+        episode = so_far.episode + transition.ended.astype(jnp.int32)
         # Each episode has a key of its own: what happens in it does not depend on how long those before it were.
         afresh = begin(episode)
-        now = Sums(jnp.float32(1), moment.reward, moment.terminated.astype(jnp.float32))
-        noting = note(moment)
-        last = jax.tree.map(lambda value: jnp.where(moment.ended, value, 0), noting)
+        now = Sums(jnp.float32(1), transition.reward, transition.terminated.astype(jnp.float32))
+        noting = note(transition)
+        last = jax.tree.map(lambda value: jnp.where(transition.ended, value, 0), noting)
         return _SoFar(
             episode,
-            jnp.where(moment.ended, 0, so_far.step + 1),
-            jax.tree.map(lambda new, old: jnp.where(moment.ended, new, old), afresh, meeting),
+            jnp.where(transition.ended, 0, so_far.step + 1),
+            jax.tree.map(lambda new, old: jnp.where(transition.ended, new, old), afresh, episode_state),
             jax.tree.map(jnp.add, so_far.sums, now),
             noted_with(so_far.noted, so_far.step, noting),
             noted_with(so_far.noted_last, so_far.step, last),

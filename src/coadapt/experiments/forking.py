@@ -11,8 +11,8 @@ from coadapt.configs.data import plain
 from coadapt.experiments.planning import Experiment, Planned, artefact_names, plan
 from coadapt.progress import Progress
 from coadapt.storage import files, runs, trees
-from coadapt.storage.checkpoints import Checkpoint, Standing
-from coadapt.storage.files import Foreign
+from coadapt.storage.checkpoints import Checkpoint, CheckpointMeta
+from coadapt.storage.files import Incompatible
 from coadapt.storage.lock import locked
 from coadapt.storage.runs import Run
 
@@ -29,7 +29,7 @@ def fork(experiment: Experiment, config: Any, parent: Run, progress: Progress) -
         unfinished = parent.folder.with_name(f".{folder.name}.{os.getpid()}.part")
         run = runs.begin(unfinished, experiment.name, plain(config), parent=parent.id, origins=origins)
         for checkpoint in taken:
-            _hand_over(checkpoint, parent, run, names[checkpoint.standing.stage])
+            _hand_over(checkpoint, parent, run, names[checkpoint.meta.stage])
         files.rename(unfinished, folder)
     for checkpoint in taken:
         progress.say(f"{folder} goes on from {checkpoint.path}.")
@@ -63,9 +63,9 @@ def _inheritance(
             anew.add(name)
             continue
         taken.append(checkpoint)
-        if checkpoint.standing.artefact == names_with(origins | before)[name]:
+        if checkpoint.meta.artefact == names_with(origins | before)[name]:
             origins |= before
-        elif checkpoint.standing.artefact != artefact:
+        elif checkpoint.meta.artefact != artefact:
             origins[name] = trees.read_manifest(checkpoint.path)["sha256"]
     return taken, origins
 
@@ -77,22 +77,22 @@ def _to_go_on_from(planned: Planned, parent: Run) -> Checkpoint | None:
     yet shelved, is taken as it is, unless its settings are other ones now.
     """
     stage = planned.stage
-    standing = parent.checkpoints.standing(stage.name)
-    if standing is None or (standing.is_complete and standing.settings != plain(stage.settings)):
+    meta = parent.checkpoints.meta(stage.name)
+    if meta is None or (meta.is_complete and meta.settings != plain(stage.settings)):
         return None
-    return parent.checkpoints.newest(stage.name, lambda standing: _accept(planned, standing))
+    return parent.checkpoints.newest(stage.name, lambda meta: _accept(planned, meta))
 
 
-def _accept(planned: Planned, standing: Standing) -> Any:
+def _accept(planned: Planned, meta: CheckpointMeta) -> Any:
     """What a checkpoint to go on from must look like."""
     stage = planned.stage
-    if standing.replicates != list(stage.replicates):
-        raise Foreign(
-            f"a fork goes on with the replicates it finds: {stage.name} was begun with {'; '.join(standing.replicates)}"
+    if meta.replicates != list(stage.replicates):
+        raise Incompatible(
+            f"a fork goes on with the replicates it finds: {stage.name} was begun with {'; '.join(meta.replicates)}"
         )
-    if (standing.iterations, standing.chunks) != (stage.iterations, stage.chunks):
-        raise Foreign(
-            f"{stage.name} was begun as {standing.chunks} chunks of {standing.iterations} iterations and cannot go on "
+    if (meta.iterations, meta.chunks) != (stage.iterations, stage.chunks):
+        raise Incompatible(
+            f"{stage.name} was begun as {meta.chunks} chunks of {meta.iterations} iterations and cannot go on "
             f"as {stage.chunks} of {stage.iterations}; leave its number of iterations as it was"
         )
     return planned.state
@@ -100,6 +100,6 @@ def _accept(planned: Planned, standing: Standing) -> Any:
 
 def _hand_over(checkpoint: Checkpoint, parent: Run, run: Run, artefact: str) -> None:
     """A checkpoint, and the metrics up to it, from the parent to the new run."""
-    standing = checkpoint.standing
-    run.checkpoints.save(replace(standing, artefact=artefact), checkpoint.tree)
-    run.set_metrics(standing.stage, parent.metrics_until(standing.stage, standing.done))
+    meta = checkpoint.meta
+    run.checkpoints.save(replace(meta, artefact=artefact), checkpoint.tree)
+    run.set_metrics(meta.stage, parent.metrics_until(meta.stage, meta.done))

@@ -8,7 +8,7 @@ from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
 from coadapt.evaluation.tables import Table, tables_in
 from coadapt.experiments.times import times_told
-from coadapt.storage.files import MOST_BYTES, Damaged, Foreign, make_folder, read_bytes, read_json, write_text
+from coadapt.storage.files import MOST_BYTES, Damaged, Incompatible, make_folder, read_bytes, read_json, write_text
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
 LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that
@@ -91,7 +91,9 @@ def results_in(path: Path) -> list[Path]:
     candidates = dict.fromkeys((path, path / "results", *sorted(path.glob("*/"))))
     found = [folder for folder in candidates if (folder / "summary.json").is_file()]
     if not found:
-        raise Foreign(f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce")
+        raise Incompatible(
+            f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce"
+        )
     told = list(STORIES)
     return sorted(found, key=lambda folder: told.index(name) if (name := _name(folder)) in told else len(told))
 
@@ -142,7 +144,7 @@ def sections_of(folder: Path, run: str = "") -> list[Section]:
 def _picture(folder: Path, stem: str) -> Path | None:
     found = next((file for ending in ENDINGS if (file := folder / f"{stem}.{ending}").is_file()), None)
     if found is not None and found.stat().st_size > MOST_BYTES:
-        raise Foreign(f"{found} is larger than any picture; make the results again")
+        raise Incompatible(f"{found} is larger than any picture; make the results again")
     return found
 
 
@@ -178,9 +180,9 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         found = read_json(file) if file.is_file() else {}
     except Damaged as problem:
-        raise Foreign(f"{problem}; make the results again") from None
+        raise Incompatible(f"{problem}; make the results again") from None
     if not isinstance(found, dict):
-        raise Foreign(f"{file} does not say what it should; make the results again")
+        raise Incompatible(f"{file} does not say what it should; make the results again")
     return found
 
 

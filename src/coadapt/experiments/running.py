@@ -10,12 +10,12 @@ from coadapt.configs.checks import shown
 from coadapt.configs.data import differences, plain
 from coadapt.experiments.forking import fork
 from coadapt.experiments.planning import Experiment, Planned, Report, plan
-from coadapt.experiments.working import Manner, Worker
+from coadapt.experiments.working import RunOptions, Worker
 from coadapt.interruption import listening
 from coadapt.progress import Progress
 from coadapt.storage import files, runs
 from coadapt.storage.compiled import remember_compiled_programs
-from coadapt.storage.files import Damaged, Foreign, StorageError, make_folder
+from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder
 from coadapt.storage.lock import locked
 from coadapt.storage.runs import Run
 
@@ -27,27 +27,29 @@ class Changed(StorageError):
     """A run cannot go on under another configuration."""
 
 
-def carry_out(experiment: Experiment, config: Any, folder: Path, manner: Manner | None = None) -> tuple[Run, Report]:
+def carry_out(
+    experiment: Experiment, config: Any, folder: Path, options: RunOptions | None = None
+) -> tuple[Run, Report]:
     """Begin the run in this folder, or go on with it if it was begun before; and report what it came to."""
-    manner = manner or Manner()
-    with opened(experiment, config, folder, manner) as run:
-        return run, finish(experiment, config, run, manner)
+    options = options or RunOptions()
+    with opened(experiment, config, folder, options) as run:
+        return run, finish(experiment, config, run, options)
 
 
 @contextmanager
-def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) -> Iterator[Run]:
+def opened(experiment: Experiment, config: Any, folder: Path, options: RunOptions) -> Iterator[Run]:
     """The run, locked: a new one, or the one that is there if it is the same, or a fork of it."""
     remember_compiled_programs()
-    if manner.fresh and runs.exists(folder):
-        _move_aside(folder, manner.progress)
-    if manner.fork and runs.exists(folder):
-        with manner.progress.busy("planning"):
-            folder = fork(experiment, config, _read(folder, experiment), manner.progress)
+    if options.fresh and runs.exists(folder):
+        _move_aside(folder, options.progress)
+    if options.fork and runs.exists(folder):
+        with options.progress.busy("planning"):
+            folder = fork(experiment, config, _read(folder, experiment), options.progress)
     with locked(make_folder(folder)) as lock:
         if not lock.excludes:
-            manner.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
+            options.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
         if not runs.exists(folder):
-            run = runs.begin(folder, experiment.name, plain(config), fresh=manner.fresh)
+            run = runs.begin(folder, experiment.name, plain(config), fresh=options.fresh)
         else:
             run = _read(folder, experiment)
             _check_same(run, plain(config))
@@ -55,22 +57,22 @@ def opened(experiment: Experiment, config: Any, folder: Path, manner: Manner) ->
 
 
 def finish(
-    experiment: Experiment, config: Any, run: Run, manner: Manner, planned: Sequence[Planned] | None = None
+    experiment: Experiment, config: Any, run: Run, options: RunOptions, planned: Sequence[Planned] | None = None
 ) -> Report:
     """From wherever the run stands to its end. If something stops it, the run remembers what.
 
     A new run may have been planned before; planning goes through all of its code, and that need not be done twice.
     """
-    with listening(manner.progress.say) as interruption:
-        worker = Worker(run, manner, interruption)
+    with listening(options.progress.say) as interruption:
+        worker = Worker(run, options, interruption)
         try:
             if planned is None:
-                with manner.progress.busy("planning"), worker.nothing_to_lose():
+                with options.progress.busy("planning"), worker.nothing_to_lose():
                     planned = plan(experiment, config, run.origins)
             with worker.tracking():
                 outcomes = worker.make_all(planned)
             run.check_lock()
-            with manner.progress.busy("writing the results"):
+            with options.progress.busy("writing the results"):
                 report = experiment.report(config, outcomes, make_folder(run.results))
             report = worker.finish(report)
         except BaseException as why:
@@ -82,7 +84,9 @@ def finish(
 def _read(folder: Path, experiment: Experiment) -> Run:
     run = runs.read(folder)
     if run.experiment != experiment.name:
-        raise Foreign(f"{run.folder} is a run of {run.experiment}, not of {experiment.name}; choose another folder")
+        raise Incompatible(
+            f"{run.folder} is a run of {run.experiment}, not of {experiment.name}; choose another folder"
+        )
     return run
 
 

@@ -24,8 +24,8 @@ from coadapt.interruption import Interrupted, Interruption
 from coadapt.progress import Progress, Silent
 from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
-from coadapt.storage.checkpoints import Checkpoint, Standing
-from coadapt.storage.files import Damaged, Foreign, make_folder, write_json, write_text
+from coadapt.storage.checkpoints import Checkpoint, CheckpointMeta
+from coadapt.storage.files import Damaged, Incompatible, make_folder, write_json, write_text
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal, read_journal
 from coadapt.storage.lock import TakenOver
@@ -48,7 +48,7 @@ class Diverged(Exception):
 
 
 @dataclass(frozen=True)
-class Manner:
+class RunOptions:
     """How a run is carried out. Nothing of it changes what a stage comes to."""
 
     progress: Progress = field(default_factory=Silent)
@@ -62,8 +62,8 @@ class Manner:
 class Worker:
     """Makes the stages of one run in turn, and keeps its folder up to date."""
 
-    def __init__(self, run: Run, manner: Manner, interruption: Interruption):
-        self.run, self.manner, self.interruption = run, manner, interruption
+    def __init__(self, run: Run, options: RunOptions, interruption: Interruption):
+        self.run, self.options, self.interruption = run, options, interruption
         self.tracker: Guarded | None = None
         self.makings: dict[str, Any] = {}  # which artefact each stage came to, and what made it
         self.seconds = {"starting": 0.0, "working": 0.0, "storing": 0.0}
@@ -76,16 +76,16 @@ class Worker:
 
     def report(self, text: str) -> None:
         """Something that the person should know, now and later."""
-        self.manner.progress.say(text)
+        self.options.progress.say(text)
         self.run.log(text)
 
     @contextmanager
     def tracking(self) -> Iterator[None]:
         """Within it metrics also go where the person wants to see them."""
-        if self.manner.track is None:
+        if self.options.track is None:
             yield
             return
-        make = TRACKERS[self.manner.track]
+        make = TRACKERS[self.options.track]
         tracker = Guarded(lambda: make(self.run.folder, self.run.name, self.run.id, self.run.config), self.report)
         self.tracker = tracker
         try:
@@ -95,14 +95,14 @@ class Worker:
 
     def nothing_to_lose(self) -> AbstractContextManager[None]:
         """Within it, be it to plan or to compile, a command that is asked to stop does so at once."""
-        return self.interruption.nothing_to_lose(self._say_farewell if self.manner.stopped else None)
+        return self.interruption.nothing_to_lose(self._say_farewell if self.options.stopped else None)
 
     def _say_farewell(self, why: Interrupted) -> None:
-        assert self.manner.stopped is not None
+        assert self.options.stopped is not None
         self.remember(why)
         if self.tracker is not None:
             self.tracker.close()
-        self.manner.stopped(self.run.folder)
+        self.options.stopped(self.run.folder)
 
     def make_all(self, planned: Sequence[Planned]) -> Inputs:
         """The outcomes of all stages."""
@@ -148,8 +148,8 @@ class Worker:
         if not artefact.about.get("metrics_whole", True):
             self.report(f"{name}: some of its metrics were lost or changed while it was made.")
         self.run.set_metrics(name, artefact.metrics)
-        standing = self.run.checkpoints.standing(name)
-        if standing is not None and not standing.is_complete:
+        meta = self.run.checkpoints.meta(name)
+        if meta is not None and not meta.is_complete:
             self.run.checkpoints.keep_last(name, 0)
 
     def _work(self, planned: Planned, inputs: Inputs) -> Artefact:
@@ -164,8 +164,8 @@ class Worker:
     def _start(self, planned: Planned, inputs: Inputs) -> Any:
         """The state to go on from."""
         stage = planned.stage
-        checkpoint = self.run.checkpoints.newest(stage.name, lambda standing: self._accept(planned, standing))
-        self.done = checkpoint.standing.done if checkpoint else 0
+        checkpoint = self.run.checkpoints.newest(stage.name, lambda meta: self._accept(planned, meta))
+        self.done = checkpoint.meta.done if checkpoint else 0
         self._cut_metrics_back(checkpoint)
         if checkpoint is not None:
             done, total = self.done * stage.iterations, stage.chunks * stage.iterations
@@ -176,32 +176,32 @@ class Worker:
             raise Damaged(
                 f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
             )
-        with self.manner.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
+        with self.options.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
             return jax.jit(stage.begin)(inputs)
 
     def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
         """What was written after the checkpoint will be written again."""
         kept = self.run.metrics_until(self.stage, self.done)
         self.run.set_metrics(self.stage, kept)
-        self.metrics_whole = checkpoint is None or checkpoint.standing.metrics_whole
-        if checkpoint is not None and checkpoint.standing.metrics != checksum(kept):
+        self.metrics_whole = checkpoint is None or checkpoint.meta.metrics_whole
+        if checkpoint is not None and checkpoint.meta.metrics != checksum(kept):
             self.metrics_whole = False
             self.report(f"{self.run.metrics(self.stage)}: lines are missing or were changed after they were written.")
 
-    def _accept(self, planned: Planned, standing: Standing) -> Any:
+    def _accept(self, planned: Planned, meta: CheckpointMeta) -> Any:
         """What a checkpoint should look like; one that other code has made, or the same code otherwise, is refused."""
         stage = planned.stage
-        if standing.artefact == planned.artefact:
-            there = standing.chunks, standing.iterations, standing.replicates
+        if meta.artefact == planned.artefact:
+            there = meta.chunks, meta.iterations, meta.replicates
             if there != (stage.chunks, stage.iterations, list(stage.replicates)):
-                raise Foreign(
+                raise Incompatible(
                     f"the newest checkpoint of {stage.name} in {self.run.folder} is not of what is to be made"
                 )
             return planned.state
-        name, here, there = stage.name, _made_with(), standing.packages
+        name, here, there = stage.name, _made_with(), meta.packages
         others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
         changed = f"{', '.join(others)} when the checkpoint of {name} was made"
-        raise Foreign(
+        raise Incompatible(
             f"{changed if others else f'the code that makes {name} has changed since its checkpoint'}; --fork goes on"
             " from the checkpoint in a new run, --fresh makes everything again"
         )
@@ -213,7 +213,7 @@ class Worker:
         stored_at, stored = time.monotonic(), self.done
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
-        progress = self.manner.progress.stage(stage.name, total, done, stage.steps, first="compiling")
+        progress = self.options.progress.stage(stage.name, total, done, stage.steps, first="compiling")
         with journals[0], journals[1], progress as advance:
             while self.done < stage.chunks:
                 purpose = "working" if self.done > done // stage.iterations else "starting"  # the first one compiles
@@ -228,7 +228,7 @@ class Worker:
                 )
                 _check_finite(stage, self.done, numbers, stored)
                 asked_to_stop = self.interruption.signal is not None
-                due = time.monotonic() - stored_at >= self.manner.checkpoint_every
+                due = time.monotonic() - stored_at >= self.options.checkpoint_every
                 if due or asked_to_stop or self.done == stage.chunks:
                     self._store(planned, state, stored, journals[0])
                     stored_at, stored = time.monotonic(), self.done
@@ -272,7 +272,7 @@ class Worker:
 
     def _checkpoint(self, planned: Planned, state: Any) -> None:
         stage = planned.stage
-        standing = Standing(
+        meta = CheckpointMeta(
             stage=stage.name,
             done=self.done,
             chunks=stage.chunks,
@@ -284,7 +284,7 @@ class Worker:
             metrics=checksum(read_journal(self.run.metrics(stage.name))),
             metrics_whole=self.metrics_whole,
         )
-        self.run.checkpoints.save(standing, state)
+        self.run.checkpoints.save(meta, state)
 
     def _shelve(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""

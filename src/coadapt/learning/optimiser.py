@@ -21,13 +21,13 @@ ADAMS_STEP = 0.2
 
 OPTIMISERS: dict[str, Callable[[], optax.GradientTransformation]] = {
     "adam": lambda: optax.scale_by_adam(eps=1e-5),
-    # A rate of minus one, for we are asked for the way up: going down it, at which rate, is `descend`'s.
+    # A rate of minus one, for we are asked for the way up: going down it, at which rate, is `apply_gradients`'.
     "muon": lambda: optax.contrib.muon(learning_rate=-1.0, consistent_rms=ADAMS_STEP),
 }
 
 
-class Descent(NamedTuple):
-    """A network on its way down, with what its optimiser remembers of the way."""
+class TrainState(NamedTuple):
+    """A network in training, with the state of its optimiser."""
 
     network: Any
     memory: optax.OptState
@@ -38,24 +38,24 @@ def check_optimiser(name: str) -> None:
     one_of("optimiser", name, OPTIMISERS)
 
 
-def begin(network: Any, optimiser: str) -> Descent:
+def begin(network: Any, optimiser: str) -> TrainState:
     """Before the first step."""
-    return Descent(network, _bounded(optimiser, 1.0).init(network))
+    return TrainState(network, _bounded(optimiser, 1.0).init(network))
 
 
-def descend(
-    descent: Descent,
+def apply_gradients(
+    state: TrainState,
     gradient: Any,
     optimiser: str,
     learning_rate: Scalar | float,
     max_gradient_norm: Scalar | float,
-) -> Descent:
-    """One step down."""
+) -> TrainState:
+    """One step of the optimiser."""
     with jax.numpy_dtype_promotion("standard"):  # optax mixes whole numbers and floats; nothing of ours does
         step = _bounded(optimiser, max_gradient_norm).update
-        direction, memory = step(gradient, descent.memory, descent.network)
-    network = jax.tree.map(lambda weight, d: weight - learning_rate * d, descent.network, direction)
-    return Descent(network, memory)
+        direction, memory = step(gradient, state.memory, state.network)
+    network = jax.tree.map(lambda weight, d: weight - learning_rate * d, state.network, direction)
+    return TrainState(network, memory)
 
 
 def _bounded(optimiser: str, max_gradient_norm: Scalar | float) -> optax.GradientTransformation:

@@ -15,22 +15,22 @@ import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
 from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, between, positive, whole
-from coadapt.encounters import Moment, play_with_each
+from coadapt.encounters import Transition, rollouts_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
-from coadapt.learning.optimiser import Descent, begin, check_optimiser, descend, remaining, risen
+from coadapt.learning.optimiser import TrainState, apply_gradients, begin, check_optimiser, remaining, risen
 from coadapt.learning.replay import check_covers_an_episode, perceived, replay
 from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Critic, Player
 
 AsPlayer = Callable[[Any, Vector], Player]
-Look = Callable[[Moment, Float[Array, "games label"]], dict[str, Scalar]]
-"""Numbers that a person wants to see of what was played, from its moments by game and time and the labels by game."""
+Metrics = Callable[[Transition, Float[Array, "games label"]], dict[str, Scalar]]
+"""Numbers of a rollout for people, from its transitions by game and time and the labels by game."""
 
 
-def no_look(moments: Moment, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
+def no_metrics(transitions: Transition, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
     """Nothing beyond what PPO tells by itself."""
-    del moments, labels
+    del transitions, labels
     return {}
 
 
@@ -81,8 +81,8 @@ class PPOState(NamedTuple):
 
     key: Key
     iteration: Count
-    policy: Descent
-    critic: Descent
+    policy: TrainState
+    critic: TrainState
 
 
 class PPOInfo(NamedTuple):
@@ -96,7 +96,7 @@ class PPOInfo(NamedTuple):
     explained_variance: Scalar
     policy_gradient_norm: Scalar  # before it is clipped
     critic_gradient_norm: Scalar
-    seen: dict[str, Scalar]  # by whoever was given a look at what was played
+    metrics: dict[str, Scalar]  # that whoever trains has asked for
 
 
 class Experience(NamedTuple):
@@ -123,11 +123,11 @@ def train_chunk(
     as_player: AsPlayer,
     config: PPOConfig,
     iterations: int,
-    look: Look = no_look,
+    metrics: Metrics = no_metrics,
 ) -> tuple[PPOState, PPOInfo]:
     """Some iterations in one go; the infos are stacked."""
     check_covers_an_episode(config.steps, game)
-    return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config, look), state, length=iterations)
+    return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config, metrics), state, length=iterations)
 
 
 def iterate(
@@ -136,32 +136,32 @@ def iterate(
     population: Population,
     as_player: AsPlayer,
     config: PPOConfig,
-    look: Look = no_look,
+    metrics: Metrics = no_metrics,
 ) -> tuple[PPOState, PPOInfo]:
     """Play with partners of the population, then learn from it."""
     key, for_play, for_updates = jax.random.split(state.key, 3)
-    moments, labels = collect(for_play, game, population, as_player, state.policy.network, config)
-    return learn_from(for_updates, state._replace(key=key), moments, labels, as_player, config, look)
+    transitions, labels = collect(for_play, game, population, as_player, state.policy.network, config)
+    return learn_from(for_updates, state._replace(key=key), transitions, labels, as_player, config, metrics)
 
 
 def learn_from(
     key: Key,
     state: PPOState,
-    moments: Moment,
+    transitions: Transition,
     labels: Float[Array, "games label"],
     as_player: AsPlayer,
     config: PPOConfig,
-    look: Look = no_look,
+    metrics: Metrics = no_metrics,
 ) -> tuple[PPOState, PPOInfo]:
-    """One iteration's learning from what was played: moments of the main seat by game and time."""
-    experience, values = jax.vmap(assess, (0, 0, None, None))(moments, labels, state.critic.network, config)
+    """One iteration's learning from what was played: transitions of the main seat by game and time."""
+    experience, values = jax.vmap(assess, (0, 0, None, None))(transitions, labels, state.critic.network, config)
     advantages = jax.nn.standardize(experience.advantages, axis=None, epsilon=1e-8)
     experience = experience._replace(advantages=advantages)
     state, diagnostics = improve(key, state, experience, as_player, config)
     info = PPOInfo(
-        reward=jnp.mean(moments.reward),
+        reward=jnp.mean(transitions.reward),
         explained_variance=1 - jnp.var(experience.targets - values) / (jnp.var(experience.targets) + 1e-8),
-        seen=look(moments, labels),
+        metrics=metrics(transitions, labels),
         **diagnostics,
     )
     return state._replace(iteration=state.iteration + 1), info
@@ -169,38 +169,40 @@ def learn_from(
 
 def collect(
     key: Key, game: Game, population: Population, as_player: AsPlayer, policy: Any, config: PPOConfig
-) -> tuple[Moment, Float[Array, "games label"]]:
-    """Games with partners newly met: the moments by game and time, and the partners' labels by game."""
+) -> tuple[Transition, Float[Array, "games label"]]:
+    """Games with partners newly met: the transitions by game and time, and the partners' labels by game."""
     for_partners, for_games = jax.random.split(key)
     partners = population.draw(for_partners, config.games)
     keys = jax.random.split(for_games, shares(config.games, partners))
     labels = label_by_game(config.games, partners)
-    moments = play_with_each(keys, game, partners.players, lambda label: as_player(policy, label), labels, config.steps)
-    return moments, labels
+    transitions = rollouts_with_each(
+        keys, game, partners.players, lambda label: as_player(policy, label), labels, config.steps
+    )
+    return transitions, labels
 
 
 def assess(
-    moments: Moment, label: Vector, critic: Critic, config: PPOConfig
+    transitions: Transition, label: Vector, critic: Critic, config: PPOConfig
 ) -> tuple[Experience, Float[Array, "time"]]:
     """How each action of one game did against what the critic expected; and what it expected."""
     judge = lambda observation, memory: critic.value(observation, label, memory)
-    values, memories = replay(judge, moments.observations[MAIN], critic.start(), moments.ended)
-    next_values, _ = jax.vmap(judge)(moments.next_observations[MAIN], memories)
+    values, memories = replay(judge, transitions.observations[MAIN], critic.start(), transitions.ended)
+    next_values, _ = jax.vmap(judge)(transitions.next_observations[MAIN], memories)
     advantages = generalised_advantages(
-        moments.reward,
+        transitions.reward,
         values,
         next_values,
-        moments.terminated,
-        moments.truncated,
+        transitions.terminated,
+        transitions.truncated,
         config.discount,
         config.trace_decay,
     )
-    actions = moments.actions[MAIN]
+    actions = transitions.actions[MAIN]
     experience = Experience(
-        observations=moments.observations[MAIN],
-        ended=moments.ended,
+        observations=transitions.observations[MAIN],
+        ended=transitions.ended,
         actions=actions,
-        log_probabilities=_chosen(jax.nn.log_softmax(moments.logits[MAIN]), actions),
+        log_probabilities=_chosen(jax.nn.log_softmax(transitions.logits[MAIN]), actions),
         advantages=advantages,
         targets=advantages + values,
         label=label,
@@ -222,8 +224,8 @@ def improve(
         for name, gradient in zip(("policy", "critic"), gradients, strict=True):
             diagnostics[f"{name}_gradient_norm"] = optax.tree.norm(gradient)
         policy, critic = (
-            descend(descent, gradient, config.optimiser, rate, config.max_gradient_norm)
-            for descent, gradient in zip((state.policy, state.critic), gradients, strict=True)
+            apply_gradients(network, gradient, config.optimiser, rate, config.max_gradient_norm)
+            for network, gradient in zip((state.policy, state.critic), gradients, strict=True)
         )
         return state._replace(policy=policy, critic=critic), diagnostics
 

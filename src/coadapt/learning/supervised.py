@@ -14,9 +14,9 @@ import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Key, Scalar, Vector
 from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, positive, whole
-from coadapt.encounters import play_with_each
+from coadapt.encounters import rollouts_with_each
 from coadapt.games.game import MAIN, Game
-from coadapt.learning.optimiser import Descent, begin, check_optimiser, descend, remaining
+from coadapt.learning.optimiser import TrainState, apply_gradients, begin, check_optimiser, remaining
 from coadapt.learning.replay import check_covers_an_episode, perceived, replay
 from coadapt.partners.population import Population, label_by_game, shares
 from coadapt.players import Belief, Player
@@ -59,7 +59,7 @@ class SupervisedState(NamedTuple):
 
     key: Key
     iteration: Count
-    belief: Descent
+    belief: TrainState
 
 
 class SupervisedInfo(NamedTuple):
@@ -121,14 +121,14 @@ def iterate(
     keys = jax.random.split(for_games, shares(config.games, partners))
     player = as_player(state.belief.network)
     nothing = jnp.zeros((config.games, 0))
-    moments = play_with_each(keys, game, partners.players, lambda _: player, nothing, config.steps)
-    watched = Watched(moments.observations[MAIN], moments.ended, label_by_game(config.games, partners))
+    transitions = rollouts_with_each(keys, game, partners.players, lambda _: player, nothing, config.steps)
+    watched = Watched(transitions.observations[MAIN], transitions.ended, label_by_game(config.games, partners))
     rate = config.learning_rate * remaining(state.iteration, config.iterations)
 
-    def learn(belief: Descent, batch: Watched) -> tuple[Descent, SupervisedInfo]:
+    def learn(belief: TrainState, batch: Watched) -> tuple[TrainState, SupervisedInfo]:
         gradient, (value, accuracy) = jax.grad(mean_loss, has_aux=True)(belief.network, batch, loss)
         info = SupervisedInfo(value, accuracy, optax.tree.norm(gradient))
-        return descend(belief, gradient, config.optimiser, rate, config.max_gradient_norm), info
+        return apply_gradients(belief, gradient, config.optimiser, rate, config.max_gradient_norm), info
 
     belief, infos = jax.lax.scan(learn, state.belief, _dealt(watched, config.minibatches))
     return SupervisedState(key, state.iteration + 1, belief), jax.tree.map(jnp.mean, infos)

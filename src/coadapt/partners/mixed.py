@@ -1,4 +1,4 @@
-"""Partners of different classes in one roster: whoever brings scripted partners lists them by kind."""
+"""Partners of different classes in one population: whoever brings scripted partners lists them by kind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Count, Key
-from coadapt.partners.population import Partners, Roster
+from coadapt.partners.population import FixedPopulation, Partners
 from coadapt.players import Decision, Player
 
 
@@ -46,17 +46,17 @@ def _check_same_actions(cast: Cast, decisions: Sequence[Decision]) -> None:
     sizes = [decision.logits.size for decision in decisions]
     if len(set(sizes)) > 1:
         each = (f"{size} ({type(player).__name__})" for player, size in zip(cast.players, sizes, strict=True))
-        raise ValueError(f"all players of a roster must have the same number of actions, not {', '.join(each)}")
+        raise ValueError(f"all players of a population must have the same number of actions, not {', '.join(each)}")
 
 
-def roster_of(kinds: Mapping[str, Sequence[Player]]) -> Roster:
-    """A roster of players listed by kind; a partner's label is its kind, one-hot in the order of the mapping."""
+def fixed_population_of(kinds: Mapping[str, Sequence[Player]]) -> FixedPopulation:
+    """A fixed population of players listed by kind; a partner's label is its kind, one-hot in the order of the mapping."""
     if not kinds:
-        raise ValueError("a roster needs at least one kind of partner")
+        raise ValueError("a population needs at least one kind of partner")
     for kind, players in kinds.items():
         if not players:
             raise ValueError(f"nobody is of kind {kind!r}: list at least one player")
     cast = Cast(tuple(player for players in kinds.values() for player in players))
     ids = jnp.arange(len(cast.players))
     labels = np.repeat(np.eye(len(kinds), dtype=np.float32), [len(players) for players in kinds.values()], axis=0)
-    return Roster(Partners(OneOf(cast, ids), jnp.array(labels), ids))
+    return FixedPopulation(Partners(OneOf(cast, ids), jnp.array(labels), ids))

@@ -27,7 +27,7 @@ class Population(Protocol):
         ...
 
 
-class Roster(NamedTuple):
+class FixedPopulation(NamedTuple):
     """A few partners that are all met all the time, each in its share of the games.
 
     Partners with networks of their own are best met like this: the games with one of them share its weights.

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, Foreign, check_kinds, json_text, make_folder, remove_leftovers, write_bytes
+from coadapt.storage.files import (
+    Damaged,
+    Incompatible,
+    check_kinds,
+    json_text,
+    make_folder,
+    remove_leftovers,
+    write_bytes,
+)
 from coadapt.storage.journal import read_lines
 from coadapt.storage.lock import Busy, locked
 from coadapt.storage.sealed import checksum
@@ -59,7 +67,7 @@ class Artefacts:
             tree = trees.load(path, like, {"artefact": name})
             check_kinds(trees.manifest_file(path), about, KINDS)
             return Artefact(tree, self._metrics(name, about, report), about)
-        except (Damaged, Foreign) as problem:
+        except (Damaged, Incompatible) as problem:
             report(f"{problem}; {name} cannot be used")
             return None
 

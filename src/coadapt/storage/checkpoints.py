@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import files, trees
-from coadapt.storage.files import Damaged, Foreign, check_kinds, make_folder
+from coadapt.storage.files import Damaged, Incompatible, check_kinds, make_folder
 
 KEPT = 3
 
 
 @dataclass(frozen=True)
-class Standing:
+class CheckpointMeta:
     """How far a stage had got, and what it was that got there."""
 
     stage: str
@@ -47,7 +47,7 @@ class Checkpoint(NamedTuple):
     """A stage in the middle of its work."""
 
     path: Path
-    standing: Standing
+    meta: CheckpointMeta
     tree: Any
 
 
@@ -57,11 +57,11 @@ class Checkpoints:
     def __init__(self, folder: Path):
         self.folder = folder
 
-    def save(self, standing: Standing, tree: Any) -> None:
+    def save(self, meta: CheckpointMeta, tree: Any) -> None:
         """Store a checkpoint, and let go of those that are no longer among the last few."""
         make_folder(self.folder)
-        trees.save(self.folder / _name(standing), tree, asdict(standing))
-        self.keep_last(standing.stage, KEPT)
+        trees.save(self.folder / _name(meta), tree, asdict(meta))
+        self.keep_last(meta.stage, KEPT)
 
     def keep_last(self, stage: str, number: int) -> None:
         for path in self._paths(stage)[number:]:
@@ -81,18 +81,18 @@ class Checkpoints:
                 report(f"{problem}; this checkpoint is set aside")
                 self._set_aside(manifest.with_suffix(""))
 
-    def standing(self, stage: str) -> Standing | None:
+    def meta(self, stage: str) -> CheckpointMeta | None:
         """Where the stage's newest checkpoint stands."""
         paths = self._paths(stage)
-        return _standing(paths[0]) if paths else None
+        return _meta_of(paths[0]) if paths else None
 
-    def newest(self, stage: str, like: Callable[[Standing], Any]) -> Checkpoint | None:
-        """The stage's newest checkpoint. `like(standing)` says what its tree should look like, or refuses it."""
-        standing = self.standing(stage)
-        if standing is None:
+    def newest(self, stage: str, like: Callable[[CheckpointMeta], Any]) -> Checkpoint | None:
+        """The stage's newest checkpoint. `like(meta)` says what its tree should look like, or refuses it."""
+        meta = self.meta(stage)
+        if meta is None:
             return None
         path = self._paths(stage)[0]
-        return Checkpoint(path, standing, trees.load(path, like(standing)))
+        return Checkpoint(path, meta, trees.load(path, like(meta)))
 
     def _paths(self, stage: str) -> list[Path]:
         """All that have a manifest, the newest first."""
@@ -108,22 +108,21 @@ class Checkpoints:
                 files.rename(file, file.with_name(f"{file.name}.damaged"))
 
 
-def _name(standing: Standing) -> str:
-    return f"{standing.stage}-{standing.done:06d}"
+def _name(meta: CheckpointMeta) -> str:
+    return f"{meta.stage}-{meta.done:06d}"
 
 
-def _standing(path: Path) -> Standing:
+def _meta_of(path: Path) -> CheckpointMeta:
     """What a manifest says of its checkpoint, which must be what the name of the file says, and can be."""
     about, manifest = trees.read_manifest(path)["about"], trees.manifest_file(path)
     check_kinds(manifest, about, KINDS)
-    standing = Standing(**{name: about[name] for name in KINDS})
-    if _name(standing) != path.name:
-        raise Foreign(f"{manifest} is of {standing.stage[:80]!r} after {standing.done} chunks, which is not its name")
-    if not 0 <= standing.done <= standing.chunks or standing.iterations < 1:
-        raise Foreign(
-            f"{manifest} is of {standing.done} of {standing.chunks} chunks of {standing.iterations} iterations, "
-            "which cannot be"
+    meta = CheckpointMeta(**{name: about[name] for name in KINDS})
+    if _name(meta) != path.name:
+        raise Incompatible(f"{manifest} is of {meta.stage[:80]!r} after {meta.done} chunks, which is not its name")
+    if not 0 <= meta.done <= meta.chunks or meta.iterations < 1:
+        raise Incompatible(
+            f"{manifest} is of {meta.done} of {meta.chunks} chunks of {meta.iterations} iterations, which cannot be"
         )
-    if not all(isinstance(name, str) for name in standing.replicates):
-        raise Foreign(f"{manifest} does not say what it should under 'replicates'")
-    return standing
+    if not all(isinstance(name, str) for name in meta.replicates):
+        raise Incompatible(f"{manifest} does not say what it should under 'replicates'")
+    return meta

@@ -33,7 +33,7 @@ class Damaged(StorageError):
     """A file is missing, cut short or changed. It must not be used."""
 
 
-class Foreign(StorageError):
+class Incompatible(StorageError):
     """A file is whole, but not of the thing it is asked for."""
 
 
@@ -42,7 +42,7 @@ def check_kinds(path: Path, data: dict[str, Any], kinds: dict[str, Any]) -> None
     for name, kind in kinds.items():
         value = data.get(name)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise Foreign(f"{path} does not say what it should under {name!r}")
+            raise Incompatible(f"{path} does not say what it should under {name!r}")
 
 
 def make_folder(path: Path) -> Path:

@@ -7,7 +7,7 @@ is known as theirs, and so is every other folder.
 import os
 from pathlib import Path
 
-from coadapt.storage.files import Foreign, make_folder, read_bytes, write_bytes
+from coadapt.storage.files import Incompatible, make_folder, read_bytes, write_bytes
 from coadapt.storage.runs import ARTEFACTS, RECORD, Run
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
 
@@ -21,11 +21,11 @@ def check_place(folder: Path, run: Path, experiment: str) -> None:
     """Refuse, before any work begins, to publish a run's results where they would be mixed with something else."""
     place, shelf = _resolved(folder), _resolved(run).parent / ARTEFACTS
     if place.name == ARTEFACTS or shelf in place.parents:
-        raise Foreign(f"nothing can be published in {folder}: this is where runs keep what is finished")
+        raise Incompatible(f"nothing can be published in {folder}: this is where runs keep what is finished")
     is_run = lambda at: at == _resolved(run) or os.path.exists(at / RECORD)
     around = next((at for at in (place, *place.parents) if is_run(at)), None)
     if around is not None:
-        raise Foreign(f"nothing can be published in {folder}: {around} is a run; choose a folder outside of it")
+        raise Incompatible(f"nothing can be published in {folder}: {around} is a run; choose a folder outside of it")
     _check_unchanged(folder, _listed(folder, experiment))
 
 
@@ -38,7 +38,7 @@ def publish(run: Run, folder: Path) -> None:
     _check_unchanged(folder, before)
     for name in files:
         if name not in before and (folder / name).exists():
-            raise Foreign(
+            raise Incompatible(
                 f"{folder / name} was not published by coadapt and is left alone; results are in {run.results}"
             )
     now = before | {name: [checksum(data)] for name, data in files.items()}
@@ -53,7 +53,7 @@ def _resolved(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError) as problem:  # a link that leads to itself
-        raise Foreign(f"there is no way to {path}: {problem}") from None
+        raise Incompatible(f"there is no way to {path}: {problem}") from None
 
 
 def _listed(folder: Path, experiment: str) -> Listed:
@@ -63,17 +63,17 @@ def _listed(folder: Path, experiment: str) -> Listed:
     except FileNotFoundError:
         return {}
     except OSError as problem:
-        raise Foreign(f"nothing can be published in {folder}: {problem.strerror or problem}") from None
+        raise Incompatible(f"nothing can be published in {folder}: {problem.strerror or problem}") from None
     if not names:
         return {}
     if LIST not in names:
-        raise Foreign(f"{folder} holds {names[0]}, which was not published by coadapt; choose another folder")
+        raise Incompatible(f"{folder} holds {names[0]}, which was not published by coadapt; choose another folder")
     listed = read_sealed(folder / LIST)
     of, files = listed.get("experiment"), listed.get("files")
     if of != experiment:
-        raise Foreign(f"{folder} holds published results of {of!r}, not of {experiment!r}; choose another folder")
+        raise Incompatible(f"{folder} holds published results of {of!r}, not of {experiment!r}; choose another folder")
     if not isinstance(files, dict) or not all(isinstance(sums, list) for sums in files.values()):
-        raise Foreign(f"{folder / LIST} does not say what it should under 'files'")
+        raise Incompatible(f"{folder / LIST} does not say what it should under 'files'")
     return files
 
 
@@ -81,7 +81,7 @@ def _check_unchanged(folder: Path, listed: Listed) -> None:
     for name, checksums in listed.items():
         file = folder / name
         if file.exists() and checksum(read_bytes(file)) not in checksums:
-            raise Foreign(f"{file} was changed after it was published; move it away, or choose another folder")
+            raise Incompatible(f"{file} was changed after it was published; move it away, or choose another folder")
 
 
 def _write_list(folder: Path, experiment: str, listed: Listed) -> None:

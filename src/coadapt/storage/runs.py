@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from coadapt.storage.files import (
     Damaged,
-    Foreign,
+    Incompatible,
     StorageError,
     check_kinds,
     make_folder,
@@ -174,29 +174,33 @@ def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> 
 def exists(folder: Path) -> bool:
     """Whether there is a run; anything else in its place is refused, for a run must not be mixed with it."""
     if folder.name == ARTEFACTS:
-        raise Foreign(f"a run cannot be called {ARTEFACTS}: this is where the runs beside it keep what is finished")
+        raise Incompatible(
+            f"a run cannot be called {ARTEFACTS}: this is where the runs beside it keep what is finished"
+        )
     try:
         names = sorted(file.name for file in folder.iterdir())
     except FileNotFoundError:
         return False
     except OSError as problem:
-        raise Foreign(f"there can be no run in {folder}: {problem.strerror or problem}") from None
+        raise Incompatible(f"there can be no run in {folder}: {problem.strerror or problem}") from None
     others = [name for name in names if name != LOCK and not name.endswith(".part")]
     if others and RECORD not in names:
-        raise Foreign(f"{folder} holds {others[0]} but no {RECORD}, so it is not a run; choose another folder")
+        raise Incompatible(f"{folder} holds {others[0]} but no {RECORD}, so it is not a run; choose another folder")
     return RECORD in names
 
 
 def read(folder: Path) -> Run:
     """The run in a folder, as it was begun."""
     if not exists(folder):
-        raise Foreign(f"there is no run in {folder}: it has no {RECORD}")
+        raise Incompatible(f"there is no run in {folder}: it has no {RECORD}")
     record = read_sealed(folder / RECORD)
     if record.get("version") != VERSION:
-        raise Foreign(f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}")
+        raise Incompatible(
+            f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}"
+        )
     check_kinds(folder / RECORD, record, KINDS)
     if not all(isinstance(origin, str) for origin in record["origins"].values()):
-        raise Foreign(f"{folder / RECORD} does not say what it should under 'origins'")
+        raise Incompatible(f"{folder / RECORD} does not say what it should under 'origins'")
     return Run(folder, **{name: record[name] for name in KINDS})
 
 

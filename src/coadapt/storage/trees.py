@@ -15,7 +15,7 @@ import numpy as np
 import safetensors.numpy
 
 from coadapt.storage import files
-from coadapt.storage.files import Damaged, Foreign, check_kinds, read_bytes, write_bytes
+from coadapt.storage.files import Damaged, Incompatible, check_kinds, read_bytes, write_bytes
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
 
 FORMAT = "coadapt arrays"
@@ -55,7 +55,7 @@ def check_finite(path: Path, tree: Any) -> None:
     for name, leaf in _named(tree).items():
         leaf = _with_type(leaf)
         if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.isfinite(leaf).all():
-            raise Foreign(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
+            raise Incompatible(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
 
 
 def check(path: Path) -> None:
@@ -67,9 +67,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """What is known of stored arrays without reading them."""
     manifest = read_sealed(manifest_file(path))
     if manifest.get("format") != FORMAT:
-        raise Foreign(f"{manifest_file(path)} does not describe arrays stored by coadapt")
+        raise Incompatible(f"{manifest_file(path)} does not describe arrays stored by coadapt")
     if manifest.get("version") != VERSION:
-        raise Foreign(
+        raise Incompatible(
             f"{manifest_file(path)} is of version {manifest.get('version')!r} of the format; "
             f"this coadapt reads version {VERSION}"
         )
@@ -128,18 +128,18 @@ def _all_described(leaves: dict[str, Any]) -> dict[str, Any]:
 def _check_about(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     for name, value in wanted.items():
         if found.get(name) != value:
-            raise Foreign(f"{manifest_file(path)} is for {name} {found.get(name)!r}, not {value!r}")
+            raise Incompatible(f"{manifest_file(path)} is for {name} {found.get(name)!r}, not {value!r}")
 
 
 def _check_arrays(file: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     for name in sorted(wanted.keys() | found.keys()):
         if name not in found:
-            raise Foreign(f"{file} has no array {name!r}")
+            raise Incompatible(f"{file} has no array {name!r}")
         if name not in wanted:
-            raise Foreign(f"{file} has an array {name!r}, for which there is no place")
+            raise Incompatible(f"{file} has an array {name!r}, for which there is no place")
         if found[name] != wanted[name]:
             there, here = (_in_words(described) for described in (found[name], wanted[name]))
-            raise Foreign(f"{file} has an array {name!r} of {there}, where {here} is expected")
+            raise Incompatible(f"{file} has an array {name!r} of {there}, where {here} is expected")
 
 
 def _in_words(described: Any) -> str:
@@ -151,7 +151,9 @@ def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:
     """The arrays, if their file is as large as was written; only then is it read."""
     file, written = arrays_file(path), manifest["bytes"]
     if written > _memory():
-        raise Foreign(f"{manifest_file(path)} speaks of {written:,} bytes of arrays, more than this machine can hold")
+        raise Incompatible(
+            f"{manifest_file(path)} speaks of {written:,} bytes of arrays, more than this machine can hold"
+        )
     with suppress(OSError):  # which reading it will tell
         if file.is_file() and (size := file.stat().st_size) != written:
             raise Damaged(f"{file} has {size:,} bytes where {written:,} were written")

@@ -10,7 +10,7 @@ import numpy as np
 
 from coadapt.agents.bayes import bayes_optimal
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.agents.beliefs import Fixed, LearnedBelief, Recorded
+from coadapt.agents.beliefs import ConstantBelief, LearnedBelief, ReplayedBelief
 from coadapt.agents.rl2 import RL2
 from coadapt.arrays import Count, Key, Scalar
 from coadapt.evaluation.episodes import StepScores, play_episodes, play_told_episodes, step_scores
@@ -75,15 +75,15 @@ def score_all(
     with_belief = partial(BehaviourConditioned, policy=networks.policy)
     predicted = play(with_belief(networks.predictor))
     others_predictions = jnp.roll(predicted.infos[MAIN]["belief"], 1, axis=0)
-    moments = {
+    transitions = {
         "behaviour_conditioned": predicted,
         "rl2": play(networks.rl2),
         "bayes": play(bayes_player(config, alpha)),
-        "true_distribution": play_told(lambda label: with_belief(Fixed(label)), partners.labels),
-        "prior_mean": play(with_belief(Fixed(partners_of(config, alpha).mean_label))),
-        "shuffled_prediction": play_told(lambda beliefs: with_belief(Recorded(beliefs)), others_predictions),
+        "true_distribution": play_told(lambda label: with_belief(ConstantBelief(label)), partners.labels),
+        "prior_mean": play(with_belief(ConstantBelief(partners_of(config, alpha).mean_label))),
+        "shuffled_prediction": play_told(lambda beliefs: with_belief(ReplayedBelief(beliefs)), others_predictions),
     }
-    return {method: step_scores(of_method, partners) for method, of_method in moments.items()}
+    return {method: step_scores(of_method, partners) for method, of_method in transitions.items()}
 
 
 def bayes_player(config: MatrixGameConfig, alpha: Scalar) -> BehaviourConditioned:

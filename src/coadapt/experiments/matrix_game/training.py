@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
-from coadapt.agents.beliefs import Fixed, LearnedBelief
+from coadapt.agents.beliefs import ConstantBelief, LearnedBelief
 from coadapt.agents.rl2 import RL2, RL2Critic
 from coadapt.arrays import Key, Scalar
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
@@ -79,7 +79,7 @@ def policy(config: MatrixGameConfig) -> Learner:
         return ppo.start(for_training, policy, critic, config.policy)
 
     def told_the_truth(policy, label):
-        return BehaviourConditioned(Fixed(label), policy)
+        return BehaviourConditioned(ConstantBelief(label), policy)
 
     return _by_ppo(config, start, told_the_truth, config.policy)
 

@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.agents.beliefs import Recorded
+from coadapt.agents.beliefs import ReplayedBelief
 from coadapt.agents.onlooker import WithOnlooker
 from coadapt.agents.relational import ready
 from coadapt.agents.restarting import Restarting
 from coadapt.arrays import Count, Key, Vector
-from coadapt.encounters import Greedy, Moment
+from coadapt.encounters import Greedy, Transition
 from coadapt.evaluation.adaptation import Opinion, opinion
 from coadapt.evaluation.returns import Means, Notes, nothing, play_with_all
 from coadapt.experiments.salesman.clones import stage_name
@@ -51,9 +51,9 @@ def adaptation_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) 
     return _stage("adaptation", config, seed, source, measure, {}, SOURCES)
 
 
-def _both_opinions(moment: Moment, label: Vector) -> dict[str, Opinion]:
-    theirs = opinion(moment.infos[MAIN]["onlooker"], label)
-    return dict(zip(SOURCES, (own_opinion(moment, label), theirs), strict=True))
+def _both_opinions(transition: Transition, label: Vector) -> dict[str, Opinion]:
+    theirs = opinion(transition.infos[MAIN]["onlooker"], label)
+    return dict(zip(SOURCES, (own_opinion(transition, label), theirs), strict=True))
 
 
 class AfterExchange(NamedTuple):
@@ -81,7 +81,7 @@ def exchange_of(config: SalesmanConfig, seed: int, source: Source = THIS_RUN) ->
         agents = {name: always(agent) for name, agent in agents_of(config, networks).items()}
         # Where it starts afresh it sees but where the old partner has got to, and nothing of how.
         agents[ANNOUNCED] = always(acting_on(Restarting(belief, after), policy, config.feed))
-        agents[TOLD] = lambda told: acting_on(Recorded(told), policy, config.feed)
+        agents[TOLD] = lambda told: acting_on(ReplayedBelief(told), policy, config.feed)
         first, second = exchanges(len(config.references))
         pairs = _exchanged(partners, first, second, after)
         before, since = (labels_by_game(config, pairs._replace(labels=partners.labels[of])) for of in (first, second))

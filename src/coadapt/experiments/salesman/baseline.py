@@ -6,7 +6,7 @@ import jax
 
 from coadapt.agents.relational import RelationalCritic, RelationalLSTM, ready
 from coadapt.arrays import Key
-from coadapt.experiments.salesman.clones import about_training, look_at_all, stage_name
+from coadapt.experiments.salesman.clones import about_training, episode_metrics, stage_name
 from coadapt.experiments.salesman.world import KINDS, NO_LABEL, World
 from coadapt.experiments.stages import Learner, Stage, key_for, training_stage
 from coadapt.learning import ppo, selfplay
@@ -33,7 +33,7 @@ def lstm_clones(world: World, training: PPOConfig) -> Learner:
     def chunk(state: PPOState, condition: Any, iterations: int) -> tuple[PPOState, PPOInfo]:
         del condition
         return selfplay.train_chunk(
-            state, world.training_game, finding_out, NO_LABEL, training, iterations, look_at_all
+            state, world.training_game, finding_out, NO_LABEL, training, iterations, episode_metrics
         )
 
     both = lambda state: (state.policy.network, state.critic.network)

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.agents.beliefs import Fixed
+from coadapt.agents.beliefs import ConstantBelief
 from coadapt.agents.relational import RelationalCritic, RelationalPolicy, ready
 from coadapt.arrays import Count, Flag, Key, Scalar
-from coadapt.encounters import Moment
+from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.experiments.salesman.world import KINDS, NO_LABEL, World
 from coadapt.experiments.stages import Inputs, Learner, Stage, key_for, training_stage
@@ -47,7 +47,7 @@ class Cloning(NamedTuple):
 def told_nothing(policy: RelationalPolicy, label: Any = None) -> BehaviourConditioned:
     """A policy as it plays with copies of itself, and as a partner for ever after."""
     del label
-    return BehaviourConditioned(Fixed(NO_LABEL), ready(policy))
+    return BehaviourConditioned(ConstantBelief(NO_LABEL), ready(policy))
 
 
 def partners_from(clones: Sequence[Clones]) -> Partners:
@@ -57,10 +57,10 @@ def partners_from(clones: Sequence[Clones]) -> Partners:
     return Partners(players, jnp.tile(jnp.eye(len(KINDS)), (len(clones), 1)), jnp.arange(len(policies)))
 
 
-def look_at_all(moments: Moment, labels: Any) -> dict[str, Scalar]:
+def episode_metrics(transitions: Transition, labels: Any) -> dict[str, Scalar]:
     """How long the episodes are, and how many come to their end."""
     del labels
-    scores = episode_scores(moments)
+    scores = episode_scores(transitions)
     return {"length": jnp.mean(scores.length), "finished": jnp.mean(scores.finished)}
 
 
@@ -79,9 +79,9 @@ def clones(world: World, training: PPOConfig, intermediate_length: tuple[float, 
     def iterate(state: Cloning, _: None) -> tuple[Cloning, PPOInfo]:
         played = state.learner.policy.network
         learner, info = selfplay.iterate(
-            state.learner, world.training_game, told_nothing, NO_LABEL, training, look_at_all
+            state.learner, world.training_game, told_nothing, NO_LABEL, training, episode_metrics
         )
-        length = info.seen["length"]  # of the policy as it was before it learnt from these episodes
+        length = info.metrics["length"]  # of the policy as it was before it learnt from these episodes
         distance = jnp.abs(length - (low + high) / 2)
         keep = (distance < state.distance) & ~state.passed
         newest = played, state.learner.iteration, distance

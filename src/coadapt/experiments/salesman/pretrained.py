@@ -16,7 +16,7 @@ from coadapt.experiments.salesman.seats import THIS_RUN, Source
 from coadapt.experiments.salesman.weights import FAMILIES, GAME, PUBLISHED, Saved, read
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.experiments.stages import Inputs, Stage
-from coadapt.storage.files import Foreign
+from coadapt.storage.files import Incompatible
 from coadapt.storage.trees import read_manifest
 
 FOLDER = PUBLISHED / GAME
@@ -101,10 +101,10 @@ def check_references(config: SalesmanConfig) -> None:
     there = sorted({int(file.stem.partition("-")[0]) for file in (FOLDER / "partners").glob("*.json")})
     for seed in config.references:
         if seed not in there:
-            raise Foreign(f"the package has no reference partners of seed {seed}; there are {there}")
+            raise Incompatible(f"the package has no reference partners of seed {seed}; there are {there}")
     for name in partner_files(config.references):
         if plain(read_published(name).world.game) != plain(config.world.game):
-            raise Foreign(
+            raise Incompatible(
                 "the package's reference partners have learnt another game than the one in world.game;"
                 " train some for it with: --set pretrained_references=false"
             )

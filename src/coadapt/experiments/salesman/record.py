@@ -10,7 +10,7 @@ from coadapt.configs.data import plain
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.results import Partner, Results
 from coadapt.experiments.salesman.scores import Cell
-from coadapt.storage.files import Foreign, check_kinds, read_json, write_json
+from coadapt.storage.files import Incompatible, check_kinds, read_json, write_json
 
 FILE = "training.json"
 FIELDS = {
@@ -56,11 +56,11 @@ def with_record(folder: Path, results: Results, commit: str | None) -> Results:
     record = read_json(file)
     check_kinds(file, record, FIELDS)
     if record["commit"] != commit:
-        raise Foreign(f"{file} was written at commit {record['commit']}, but the agents beside it at {commit}")
+        raise Incompatible(f"{file} was written at commit {record['commit']}, but the agents beside it at {commit}")
     try:
         return results._replace(**_understood(record, results.config), **_met_in_training(record, results))
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
-        raise Foreign(f"{file} does not say what it should: {problem!r}") from problem
+        raise Incompatible(f"{file} does not say what it should: {problem!r}") from problem
 
 
 def _understood(record: dict[str, Any], config: SalesmanConfig) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import FEEDS
 from coadapt.arrays import Count, Key, Vector
-from coadapt.encounters import Greedy, Moment
+from coadapt.encounters import Greedy, Transition
 from coadapt.evaluation.adaptation import Opinion, opinion
 from coadapt.evaluation.returns import Means, Notes, play_with_all, pooled, side_by_side
 from coadapt.experiments.salesman.clones import Clones, networks_of, stage_name, told_nothing
@@ -128,9 +128,9 @@ def rehearsal_of(config: SalesmanConfig, seed: int) -> Stage:
     return measuring_stage(name, __name__, settings, measure, key, parts, needs, **display)
 
 
-def own_opinion(moment: Moment, label: Vector) -> Opinion:
-    """What the agent's own belief is worth at a moment."""
-    return opinion(moment.infos[MAIN]["belief"], label)
+def own_opinion(transition: Transition, label: Vector) -> Opinion:
+    """What the agent's own belief is worth at a transition."""
+    return opinion(transition.infos[MAIN]["belief"], label)
 
 
 def _returns(means: ByMode) -> Info:

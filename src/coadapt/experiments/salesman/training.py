@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
-from coadapt.agents.beliefs import Fixed
+from coadapt.agents.beliefs import ConstantBelief
 from coadapt.agents.relational import RelationalBelief, RelationalPolicy, ready
 from coadapt.arrays import Array, Float, Key, Scalar
-from coadapt.encounters import Moment
+from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.experiments.salesman.baseline import finding_out
 from coadapt.experiments.salesman.clones import (
@@ -32,7 +32,7 @@ from coadapt.experiments.stages import Inputs, Learner, Stage, key_for, training
 from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import PPOConfig, PPOState
 from coadapt.learning.supervised import SupervisedState
-from coadapt.partners.population import Partners, Roster
+from coadapt.partners.population import FixedPopulation, Partners
 from coadapt.players import Belief
 
 
@@ -45,7 +45,7 @@ class Beginning(NamedTuple):
 
 def told_the_truth(policy: RelationalPolicy, label: Float[Array, "label"]) -> BehaviourConditioned:
     """The conditioned policy in training."""
-    return BehaviourConditioned(Fixed(label), ready(policy))
+    return BehaviourConditioned(ConstantBelief(label), ready(policy))
 
 
 def told_by(belief: RelationalBelief, policy: RelationalPolicy, feed: str) -> BehaviourConditioned:
@@ -58,9 +58,9 @@ def acting_on(belief: Belief, policy: RelationalPolicy, feed: str) -> BehaviourC
     return BehaviourConditioned(belief, FEEDS[feed](ready(policy)))
 
 
-def look_at_kinds(moments: Moment, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
+def metrics_by_type(transitions: Transition, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
     """How long the episodes are with partners of each kind."""
-    length = episode_scores(moments).length
+    length = episode_scores(transitions).length
     return {f"length_{kind}": jnp.average(length, weights=labels[:, k]) for k, kind in enumerate(KINDS)}
 
 
@@ -72,8 +72,8 @@ def with_partners(training: PPOConfig, config: SalesmanConfig, as_player: ppo.As
         return ppo.start(key, policy, critic, training)
 
     def chunk(state: PPOState, beginning: Beginning, iterations: int):
-        game, roster = config.world.training_game, Roster(beginning.partners)
-        return ppo.train_chunk(state, game, roster, as_player, training, iterations, look_at_kinds)
+        game, population = config.world.training_game, FixedPopulation(beginning.partners)
+        return ppo.train_chunk(state, game, population, as_player, training, iterations, metrics_by_type)
 
     return Learner(start, chunk, lambda s: s.policy.network, training.iterations, training.steps_per_iteration)
 
@@ -92,8 +92,8 @@ def predictor(config: SalesmanConfig) -> Learner:
     def chunk(state: SupervisedState, beginning: Beginning, iterations: int):
         acting_on = lambda belief: told_by(belief, beginning.networks, config.feed)
         loss = supervised.negative_log_likelihood
-        game, roster = world.training_game, Roster(beginning.partners)
-        return supervised.train_chunk(state, game, roster, acting_on, loss, training, iterations)
+        game, population = world.training_game, FixedPopulation(beginning.partners)
+        return supervised.train_chunk(state, game, population, acting_on, loss, training, iterations)
 
     return Learner(start, chunk, lambda s: s.belief.network, training.iterations, training.steps_per_iteration)
 

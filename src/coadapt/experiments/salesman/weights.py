@@ -18,7 +18,7 @@ from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS, VIEWS, World
 from coadapt.players import Player
 from coadapt.storage import trees
-from coadapt.storage.files import Damaged, Foreign, check_kinds
+from coadapt.storage.files import Damaged, Incompatible, check_kinds
 
 PUBLISHED = Path(__file__).parents[2] / "weights"
 """What comes with the package, a folder a game."""
@@ -108,25 +108,29 @@ def read(path: Path) -> Saved:
     manifest = trees.manifest_file(path)
     check_kinds(manifest, about, KINDS_TOLD)
     if about.get("game") != GAME:
-        raise Foreign(f"{manifest} is for the game {about.get('game')!r}, not for {GAME!r}")
+        raise Incompatible(f"{manifest} is for the game {about.get('game')!r}, not for {GAME!r}")
     if about.get("agent") not in AGENTS:
-        raise Foreign(f"{manifest} is of an agent {about.get('agent')!r}; known are {', '.join(AGENTS)}")
+        raise Incompatible(f"{manifest} is of an agent {about.get('agent')!r}; known are {', '.join(AGENTS)}")
     if about.get("labels") != list(KINDS):
-        raise Foreign(f"{manifest} has the labels {about.get('labels')!r}, not {list(KINDS)!r}")
+        raise Incompatible(f"{manifest} has the labels {about.get('labels')!r}, not {list(KINDS)!r}")
     if about["agent"] == "behaviour-conditioned" and about.get("feed") not in FEEDS:
-        raise Foreign(f"{manifest} has a policy to be fed {about.get('feed')!r}; known are {', '.join(FEEDS)}")
+        raise Incompatible(f"{manifest} has a policy to be fed {about.get('feed')!r}; known are {', '.join(FEEDS)}")
     try:
         world = read_config(World, about.get("world"))
     except ValueError as problem:
         raise Damaged(f"{manifest}: {problem}") from None
     if plain(world) != about["world"]:
-        raise Foreign(f"{manifest} was written by another version of coadapt, whose networks saw the game differently")
+        raise Incompatible(
+            f"{manifest} was written by another version of coadapt, whose networks saw the game differently"
+        )
     if world.pairs == "absolute" and world.game.size > LARGEST_ABSOLUTE:
-        raise Foreign(f"{manifest} is of a grid of size {world.game.size}; seen so, {LARGEST_ABSOLUTE} is the most")
+        raise Incompatible(
+            f"{manifest} is of a grid of size {world.game.size}; seen so, {LARGEST_ABSOLUTE} is the most"
+        )
     try:
         shapes = _shapes(about["agent"], world)
     except (ValueError, TypeError, OverflowError) as problem:
-        raise Foreign(f"{manifest} is of networks that cannot be made: {problem}") from None
+        raise Incompatible(f"{manifest} is of networks that cannot be made: {problem}") from None
     networks = trees.load(path, like=shapes)
     trees.check_finite(path, networks)
     return Saved(about["agent"], world, networks, about)
@@ -144,4 +148,4 @@ def check_same_game(one: Saved, other: Saved, path: Path) -> None:
     for name, value in plain(one.world.game).items():
         there = plain(other.world.game)[name]
         if there != value:
-            raise Foreign(f"{path} was trained in a game with {name} {there}, the agent in one with {value}")
+            raise Incompatible(f"{path} was trained in a game with {name} {there}, the agent in one with {value}")
