@@ -120,7 +120,7 @@ def rollouts_with_each(
     steps: int,
     greedy: Greedy = False,
 ) -> Transition:
-    """Games of the main agent with each of some partners: transitions by game and time, those with one partner together.
+    """Games of the main agent with each of some partners: transitions by game and time, partner after partner.
 
     There is a key for each partner (the first axis) and each of its games. `told` has a row for every game, and
     `as_player(row)` is who plays it.

@@ -111,7 +111,7 @@ def draw_exchange(results: Results) -> Pictures:
     for first in KINDS:
         lines = []
         for second in (kind for kind in KINDS if kind != first):
-            for name, style, options in ((UNANNOUNCED, "-", "unannounced"), (ANNOUNCED, "--", "announced")):
+            for name, style, manner in ((UNANNOUNCED, "-", "unannounced"), (ANNOUNCED, "--", "announced")):
                 accuracy = by_step(results.after_exchange(name, first, second), "correct")
                 label = f"then {second}, {manner}"
                 lines.append(Line(label, since, accuracy, style=style, colour=KIND_COLOURS[second]))
