@@ -138,8 +138,8 @@ def begin(*_, **__):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """Where it happens; whoever would begin to work is stopped."""
-    monkeypatch.setattr("coadapt.experiments.planning.plan", lambda *_: [])  # which traces a program for every stage
-    monkeypatch.setattr("coadapt.experiments.running.finish", begin)
+    monkeypatch.setattr("coadapt.runs.experiment.plan", lambda *_: [])  # which traces a program for every stage
+    monkeypatch.setattr("coadapt.runs.launch.finish", begin)
     monkeypatch.setattr("coadapt.experiments.salesman.trial.try_out", begin)
     monkeypatch.setattr("coadapt.evaluation.pictures.record_episode", begin)
     monkeypatch.setattr("coadapt.benchmarks.running.describe", begin)

@@ -9,9 +9,9 @@ import pytest
 
 from coadapt.cli import main
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
-from coadapt.evaluation.tables import Table, tables_in
 from coadapt.printable import printable
 from coadapt.storage import runs
+from coadapt.tables import Table, tables_in
 
 RED = "\x1b[31mred\x1b]0;title\x07"
 NOT_UTF8 = os.fsdecode(b"caf\xe9")

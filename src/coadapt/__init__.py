@@ -93,7 +93,7 @@ _HOMES = {
         "ConditionedPolicy",
         "OnTheLikeliest",
     ),
-    "coadapt.agents.beliefs": ("DirichletPosterior", "ConstantBelief", "LearnedBelief", "ReplayedBelief"),
+    "coadapt.agents.beliefs": ("ConstantBelief", "DirichletPosterior", "LearnedBelief", "ReplayedBelief"),
     "coadapt.agents.rl2": ("RL2", "RL2Critic"),
     "coadapt.catalogue": ("load", "published"),
     "coadapt.encounters": ("EpisodeState", "Transition", "rollout", "start_episode"),
@@ -107,7 +107,7 @@ _HOMES = {
     "coadapt.learning.supervised": ("SupervisedConfig",),
     "coadapt.partners.dirichlet": ("DirichletPartners", "Stationary"),
     "coadapt.partners.mixed": ("Cast", "OneOf", "fixed_population_of"),
-    "coadapt.partners.population": ("Partners", "Population", "FixedPopulation"),
+    "coadapt.partners.population": ("FixedPopulation", "Partners", "Population"),
     "coadapt.players": ("Belief", "Critic", "Decision", "Player", "Policy"),
 }
 """Which module each of these names comes from."""

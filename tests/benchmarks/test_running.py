@@ -13,8 +13,8 @@ from coadapt.benchmarks.quality import PASSED, SKILLED, Growth, Reached, _extrap
 from coadapt.benchmarks.report import TITLES, Results, from_summary, markdown
 from coadapt.benchmarks.running import AT_ONCE, ROWS, run
 from coadapt.cli import main
-from coadapt.evaluation.tables import tables_in
-from coadapt.progress import Silent
+from coadapt.runs.progress import Silent
+from coadapt.tables import tables_in
 from tests.benchmarks.small import TINY
 from tests.quickly import compiled_quickly
 

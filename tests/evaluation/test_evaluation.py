@@ -7,10 +7,10 @@ from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import episode_scores, first_episode, play_episodes, step_scores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import over_seeds
-from coadapt.evaluation.tables import Table
 from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.partners.population import Partners
+from coadapt.tables import Table
 
 
 def test_an_estimate_counted_by_hand():

@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
-from coadapt.evaluation.tables import Table, tables_in
+from coadapt.tables import Table, tables_in
 
 TABLE = Table("A <b>title</b>", ["method", "how", "return"], [["ours & theirs", "by hand", "0.1"]], left=(1,))
 PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg'/>"

@@ -13,12 +13,12 @@ from coadapt.evaluation.episodes import StepScores
 from coadapt.experiments import matrix_game
 from coadapt.experiments.matrix_game import scores
 from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS
+from coadapt.experiments.matrix_game.replicates import all_replicates
 from coadapt.experiments.matrix_game.report import Results, comparison_table, reward_table
 from coadapt.experiments.matrix_game.scores import METHODS, Networks, ceilings_of
 from coadapt.experiments.matrix_game.training import LEARNERS
-from coadapt.experiments.running import carry_out
-from coadapt.experiments.stages import all_replicates
 from coadapt.partners.dirichlet import DirichletPartners
+from coadapt.runs.launch import carry_out
 from tests.experiments.tracing import traced_once
 
 TINY = replace(

@@ -10,7 +10,7 @@ from coadapt.experiments.salesman import PAPER
 from coadapt.experiments.salesman.baseline import lstm_clones
 from coadapt.experiments.salesman.clones import clones, partners_from
 from coadapt.experiments.salesman.training import LEARNERS, Beginning
-from coadapt.experiments.stages import key_for
+from coadapt.pipeline.stages import key_for
 
 CLONES = clones(PAPER.world, PAPER.clones, PAPER.intermediate_length)
 

@@ -10,8 +10,6 @@ import pytest
 
 from coadapt import catalogue
 from coadapt.encounters import rollout, start_episode
-from coadapt.experiments.planning import plan
-from coadapt.experiments.running import carry_out
 from coadapt.experiments.salesman import EXPERIMENT, pretrained, shipped
 from coadapt.experiments.salesman.clones import clones, partners_from, told_nothing
 from coadapt.experiments.salesman.config import METHODS
@@ -20,8 +18,10 @@ from coadapt.experiments.salesman.results import gather
 from coadapt.experiments.salesman.seats import LABEL_SOURCES
 from coadapt.experiments.salesman.trial import try_out
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import key_for
-from coadapt.experiments.working import RunOptions, Worker
+from coadapt.pipeline.stages import key_for
+from coadapt.runs.executor import RunOptions, Worker
+from coadapt.runs.experiment import plan
+from coadapt.runs.launch import carry_out
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 from tests.experiments.tracing import traced_once

@@ -16,8 +16,8 @@ from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.seats import told_by_sources
 from coadapt.experiments.salesman.training import LEARNERS, Beginning, metrics_by_type
 from coadapt.experiments.salesman.world import KINDS, NO_LABEL
-from coadapt.experiments.stages import Trained
 from coadapt.learning import ppo, supervised
+from coadapt.pipeline.stages import Trained
 from tests.experiments.small_salesman import SMALL
 
 WORLD, SIZES = SMALL.world, SMALL.world.relation_sizes(SMALL.policy)

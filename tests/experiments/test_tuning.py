@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 
 from coadapt.experiments.matrix_game import FAST, TUNING, TuningConfig, search
-from coadapt.experiments.running import carry_out
+from coadapt.runs.launch import carry_out
 
 
 @pytest.mark.slow

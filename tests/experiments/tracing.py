@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 
-from coadapt.experiments.planning import Experiment
+from coadapt.runs.experiment import Experiment
 
 
 def traced_once(experiment: Experiment, config: Any) -> Experiment:

@@ -562,7 +562,7 @@ EXPERIMENTS = [
         "experiments/salesman/regrets.py",
         "(predicted - inferred, inferred - told,",
         "(predicted, inferred - told,",
-        "experiments/test_stages.py::test_losses_are_told_apart_by_who_knows_more",
+        "pipeline/test_stages.py::test_losses_are_told_apart_by_who_knows_more",
     ),
     Mutation(
         "regret has the wrong sign",
@@ -576,14 +576,14 @@ EXPERIMENTS = [
         "experiments/matrix_game/scores.py",
         "networks_at(trained, -1)",
         "networks_at(trained, 0)",
-        "experiments/test_stages.py::test_the_finished_networks_are_evaluated",
+        "pipeline/test_stages.py::test_the_finished_networks_are_evaluated",
     ),
     Mutation(
         "luck is counted twice",
         "experiments/matrix_game/scores.py",
         'last[method] - (last["bayes"] - exact)',
         'last[method] + (last["bayes"] - exact)',
-        "experiments/test_stages.py::test_the_luck_of_the_bayes_player_is_taken_off",
+        "pipeline/test_stages.py::test_the_luck_of_the_bayes_player_is_taken_off",
     ),
     Mutation(
         "another's prediction is one's own",
@@ -601,17 +601,17 @@ EXPERIMENTS = [
     ),
     Mutation(
         "a learning curve adds up what it should average",
-        "experiments/stages.py",
+        "pipeline/stages.py",
         "curve.at[point].add(i / chunks_a_point)",
         "curve.at[point].add(i)",
-        "experiments/test_stages.py::test_a_learning_curve_counted_by_hand",
+        "pipeline/test_stages.py::test_a_learning_curve_counted_by_hand",
     ),
     Mutation(
         "training and evaluation share their chances",
-        "experiments/stages.py",
+        "pipeline/stages.py",
         "return jax.random.fold_in(key, zlib.crc32(purpose.encode()))",
         "return jax.random.fold_in(key, len(purpose) * 0)",
-        "experiments/test_stages.py::test_every_seed_and_every_purpose_has_chances_of_its_own",
+        "pipeline/test_stages.py::test_every_seed_and_every_purpose_has_chances_of_its_own",
     ),
 ]
 

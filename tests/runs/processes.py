@@ -87,7 +87,7 @@ def stage_of(run: Path) -> str:
 
 SUDDEN = """
 import os, signal, sys
-from coadapt.experiments.working import Worker
+from coadapt.runs.executor import Worker
 
 calls, last, record = 0, None, Worker._record
 

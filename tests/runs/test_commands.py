@@ -229,7 +229,7 @@ def test_asked_while_it_plans_or_compiles_it_does_not_wait(toy, tmp_path, doing,
 def test_asked_before_anything_was_begun_it_leaves_nothing_behind(cache, tmp_path, number):
     folder = prepare(tmp_path / "work")
     plans = f"from pathlib import Path; THERE = Path('../there')\n{FOR_EVER}\n"
-    plans += "from coadapt.experiments import weighing; weighing.weighed = instead"
+    plans += "from coadapt.runs import footprint; footprint.weighed = instead"
     endless = begin(*COMMAND, folder=folder, cache=cache, before=plans)
     try:
         wait_for(tmp_path / "there", endless)

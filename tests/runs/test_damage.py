@@ -10,8 +10,8 @@ import pytest
 import safetensors.numpy
 
 from coadapt.cli import main
-from coadapt.experiments.working import Worker
-from coadapt.interruption import Interrupted
+from coadapt.runs.executor import Worker
+from coadapt.runs.interruption import Interrupted
 from coadapt.storage import runs, trees
 from coadapt.storage.files import StorageError
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed

@@ -9,7 +9,7 @@ import pytest
 
 from coadapt.cli.answers import FAILURE, stops_explained
 from coadapt.configs.data import plain
-from coadapt.experiments.planning import plan
+from coadapt.runs.experiment import plan
 from coadapt.storage import runs, trees
 from coadapt.storage.files import CannotWrite
 from tests.runs.toy import TOY, ToyConfig, bits, run_toy

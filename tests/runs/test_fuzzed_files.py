@@ -20,9 +20,10 @@ import safetensors.numpy
 from coadapt.catalogue import path_of
 from coadapt.cli import main
 from coadapt.configs.data import plain
-from coadapt.experiments import matrix_game, registry, running
-from coadapt.experiments.working import Worker
-from coadapt.interruption import Interrupted
+from coadapt.experiments import matrix_game, registry
+from coadapt.runs import launch
+from coadapt.runs.executor import Worker
+from coadapt.runs.interruption import Interrupted
 from coadapt.storage import published, runs, trees
 from coadapt.storage.files import json_text
 from coadapt.storage.sealed import SEAL, checksum
@@ -263,9 +264,9 @@ def pristine(tmp_path_factory):
 @pytest.fixture
 def place(pristine, tmp_path, monkeypatch):
     """A copy of it to do harm to. The toy is really worked on; whoever would begin anything else is stopped."""
-    finish = running.finish
+    finish = launch.finish
     only_toys = lambda experiment, *rest: finish(experiment, *rest) if experiment is TOY else begin()
-    monkeypatch.setattr(running, "finish", only_toys)
+    monkeypatch.setattr(launch, "finish", only_toys)
     monkeypatch.setitem(registry.EXPERIMENTS, TOY.name, TOY)
     monkeypatch.setattr("coadapt.experiments.salesman.trial.try_out", begin)
     monkeypatch.setattr("coadapt.evaluation.pictures.record_episode", begin)

@@ -11,11 +11,11 @@ import pytest
 
 from coadapt.agents.rl2 import RL2
 from coadapt.encounters import rollout, start_episode
-from coadapt.experiments.running import Changed, carry_out
-from coadapt.experiments.working import Diverged, Worker
 from coadapt.games.matrix import MatrixGame, full_view
-from coadapt.interruption import Interrupted
 from coadapt.partners.dirichlet import DirichletPartners
+from coadapt.runs.executor import Diverged, Worker
+from coadapt.runs.interruption import Interrupted
+from coadapt.runs.launch import Changed, carry_out
 from coadapt.storage import runs, trees
 from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.lock import TakenOver
@@ -223,7 +223,7 @@ def test_a_fork_killed_in_its_making_leaves_nothing_that_could_be_taken_for_a_ru
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("coadapt.experiments.forking._hand_over", killed)
+        patch.setattr("coadapt.runs.fork._hand_over", killed)
         with pytest.raises(KeyboardInterrupt):
             run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
     assert [folder.name for folder in runs.folders(tmp_path)] == ["run"]
@@ -252,7 +252,7 @@ def test_a_fork_goes_on_from_where_the_run_stands_not_from_what_another_run_has_
 
 def test_a_fork_under_other_code_takes_what_is_finished_with_it(whole, tmp_path, stop_after, monkeypatch):
     stop_after(6, tmp_path / "run")
-    monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
+    monkeypatch.setattr("coadapt.runs.experiment.fingerprint", lambda module: "other code")
     heard = run_toy(tmp_path / "run", fork=True)
     assert [line.rsplit("/", 1)[1] for line in heard if "goes on from" in line] == ["first-000004.", "second-000002."]
     assert metrics(tmp_path / "run-2") == metrics(whole)
@@ -313,7 +313,7 @@ def test_what_happens_outside_the_stages_is_remembered_too(tmp_path, monkeypatch
 
 def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
     stop_after(2, tmp_path / "run")
-    monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
+    monkeypatch.setattr("coadapt.runs.experiment.fingerprint", lambda module: "other code")
     with pytest.raises(Incompatible, match="the code that makes first has changed since its checkpoint; --fork"):
         run_toy(tmp_path / "run")
     run_toy(tmp_path / "run", fork=True)
@@ -415,11 +415,11 @@ def numbers(leaf):
 
 def test_every_reference_to_a_stage_is_by_all_it_depends_on(tmp_path, monkeypatch):
     """The same configuration under other code has other names; comments and docstrings make no difference."""
-    from coadapt.experiments.planning import plan
+    from coadapt.runs.experiment import plan
 
     names = lambda config: [each.artefact for each in plan(TOY, config, {})]
     before = names(ToyConfig())
     assert names(ToyConfig(pull=0.1))[0] == before[0]
     assert all(a != b for a, b in zip(names(ToyConfig(pull=0.1))[1:], before[1:], strict=True))
-    monkeypatch.setattr("coadapt.experiments.planning.fingerprint", lambda module: "other code")
+    monkeypatch.setattr("coadapt.runs.experiment.fingerprint", lambda module: "other code")
     assert all(a != b for a, b in zip(names(ToyConfig()), before, strict=True))

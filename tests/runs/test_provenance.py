@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from coadapt.experiments import running, working
+from coadapt.runs import executor, launch
 from coadapt.storage import provenance
 from coadapt.storage.files import read_json
 from tests.runs.toy import TOY, ToyConfig
@@ -17,9 +17,9 @@ def test_a_stage_keeps_the_commit_that_made_it(tmp_path, monkeypatch):
         return TOY.report(config, outcomes, folder)
 
     def carry_out(name, commit, **changes):
-        for module in (working, provenance):
+        for module in (executor, provenance):
             monkeypatch.setattr(module, "commit", lambda: commit)
-        run, _ = running.carry_out(replace(TOY, report=report), ToyConfig(**changes), tmp_path / name)
+        run, _ = launch.carry_out(replace(TOY, report=report), ToyConfig(**changes), tmp_path / name)
         return json.loads((run.results / "provenance.json").read_text())
 
     before = carry_out("before", "one")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from coadapt.tracking import TRACKERS, check_tracker
+from coadapt.runs.tracking import TRACKERS, check_tracker
 from tests.runs.toy import run_toy
 
 

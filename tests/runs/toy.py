@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.evaluation.tables import Table
-from coadapt.experiments.planning import Experiment, Report
-from coadapt.experiments.running import carry_out
-from coadapt.experiments.stages import Inputs, Learner, Stage, measuring_stage, training_stage
-from coadapt.experiments.working import RunOptions
+from coadapt.pipeline.stages import Learner, measuring_stage, training_stage
+from coadapt.runs.executor import RunOptions
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.launch import carry_out
+from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import write_json
+from coadapt.tables import Table
 
 WALKERS = 3
 LOST_AT = 0
@@ -126,7 +127,7 @@ class Listener:
     """Hears all that is said."""
 
     def __init__(self):
-        from coadapt.progress import Silent
+        from coadapt.runs.progress import Silent
 
         self.heard: list[str] = []
         self.stage, self.busy = Silent().stage, Silent().busy
@@ -156,7 +157,7 @@ def main(folder: str, config: str = "{}") -> None:
     import signal
 
     from coadapt.cli.answers import say, stopped, stops_explained
-    from coadapt.progress import Lines
+    from coadapt.runs.progress import Lines
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests are a job in the background
     with stops_explained(Path(folder)):

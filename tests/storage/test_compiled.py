@@ -10,9 +10,9 @@ import jax
 import pytest
 
 import coadapt
-from coadapt.experiments.planning import Experiment, Report
-from coadapt.experiments.running import opened
-from coadapt.experiments.working import RunOptions
+from coadapt.runs.executor import RunOptions
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.launch import opened
 from coadapt.storage import compiled
 
 WHOLE = zlib.compress(os.urandom(1000))

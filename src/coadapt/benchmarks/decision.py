@@ -11,7 +11,7 @@ from coadapt.benchmarks.amounts import Amounts
 from coadapt.benchmarks.measuring import Contender, Entry, Measured, Quantity, side_by_side, turns
 from coadapt.catalogue import find
 from coadapt.games.game import MAIN
-from coadapt.progress import Progress
+from coadapt.runs.progress import Progress
 
 ROW = "decision"
 AGENT = "salesman/behaviour-conditioned"

@@ -21,8 +21,8 @@ from coadapt.experiments.salesman.clones import Clones, clones, partners_from
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.training import LEARNERS, Beginning, told_by
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Learner, key_for
 from coadapt.partners.population import Partners
+from coadapt.pipeline.stages import Learner, key_for
 
 Report = dict[str, Any]
 

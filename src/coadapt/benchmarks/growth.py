@@ -14,7 +14,7 @@ from coadapt.benchmarks.ours import arranged, training_request
 from coadapt.benchmarks.training import RATE
 from coadapt.experiments.salesman.world import World
 from coadapt.learning.ppo import PPOConfig
-from coadapt.progress import Progress
+from coadapt.runs.progress import Progress
 
 ROW = "growth"
 COST = Quantity("one iteration", "s", more_is_better=False)

@@ -20,7 +20,7 @@ from coadapt.experiments.salesman.clones import clones, told_nothing
 from coadapt.experiments.salesman.world import NO_LABEL
 from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import PPOConfig
-from coadapt.progress import Progress
+from coadapt.runs.progress import Progress
 
 ROW = "limit"
 DONE = Quantity("operations done", "GFLOP/s")

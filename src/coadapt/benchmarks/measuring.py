@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from coadapt.benchmarks.asking import PeerFailed
-from coadapt.progress import Advance
+from coadapt.runs.progress import Advance
 
 
 class Quantity(NamedTuple):

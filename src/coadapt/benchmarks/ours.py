@@ -19,12 +19,12 @@ from coadapt.configs.data import plain, read_config
 from coadapt.experiments.salesman.baseline import lstm_clones
 from coadapt.experiments.salesman.clones import clones
 from coadapt.experiments.salesman.world import World
-from coadapt.experiments.stages import Learner
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.salesman import Salesman
 from coadapt.learning.optimiser import TrainState
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
+from coadapt.pipeline.stages import Learner
 
 PACKAGES = ("coadapt", "jax", "jaxlib", "equinox", "optax", "numpy")
 

@@ -13,7 +13,7 @@ from coadapt.benchmarks.asking import PeerFailed, Process
 from coadapt.benchmarks.measuring import Entry, Quantity, ratio_to_ours
 from coadapt.benchmarks.training import RATE, STABLE_BASELINES
 from coadapt.configs.data import plain
-from coadapt.progress import Advance, Progress
+from coadapt.runs.progress import Advance, Progress
 
 ROW = "quality"
 OURS = "coadapt"

@@ -9,7 +9,7 @@ from coadapt.benchmarks import growth
 from coadapt.benchmarks.contenders import BESIDE, MEMORY, is_beside
 from coadapt.benchmarks.measuring import Entry, Quantity, Spread
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
+from coadapt.tables import Table
 
 TITLES = {
     "stepping": "1. Steps of the game alone",

@@ -15,7 +15,7 @@ from coadapt.benchmarks.picture import picture
 from coadapt.benchmarks.report import Results, from_summary, markdown, summary
 from coadapt.configs.checks import distinct
 from coadapt.configs.data import plain
-from coadapt.progress import Progress
+from coadapt.runs.progress import Progress
 from coadapt.storage.files import make_folder, read_json, write_bytes, write_json, write_text
 
 

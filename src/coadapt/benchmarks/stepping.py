@@ -5,7 +5,7 @@ from coadapt.benchmarks.contenders import Contenders
 from coadapt.benchmarks.measuring import Entry, Quantity, side_by_side, turns
 from coadapt.benchmarks.ours import stepping_request
 from coadapt.configs.data import plain
-from coadapt.progress import Progress
+from coadapt.runs.progress import Progress
 
 ROW = "stepping"
 RATE = Quantity("stepping", "games x steps/s")

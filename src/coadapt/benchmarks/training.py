@@ -19,7 +19,7 @@ from coadapt.experiments.salesman.world import World
 from coadapt.games.game import MAIN
 from coadapt.games.salesman_pairs import RelativePairs
 from coadapt.learning.ppo import PPOConfig
-from coadapt.progress import Progress
+from coadapt.runs.progress import Progress
 
 RATE = Quantity("training", "environment steps/s")
 

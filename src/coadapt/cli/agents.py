@@ -39,7 +39,7 @@ def evaluate(
     from coadapt.catalogue import published
     from coadapt.configs.checks import whole
     from coadapt.experiments.salesman.trial import try_out
-    from coadapt.progress import for_terminal
+    from coadapt.runs.progress import for_terminal
 
     with mistakes_explained():
         whole("episodes", episodes)
@@ -108,7 +108,7 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
 
 
 def _table(agent: str, names: tuple[str, ...], cells: list, episodes: int, greedy: bool):
-    from coadapt.evaluation.tables import Table
+    from coadapt.tables import Table
 
     rows = [
         [name, f"{cell.length:.2f}", f"{cell.total:.4f}", f"{cell.total_error:.4f}", f"{cell.finished:.2%}"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from coadapt.printable import printable
-from coadapt.progress import Progress, keep_streams_open, let_nobody_listen, to_stderr
+from coadapt.runs.progress import Progress, keep_streams_open, let_nobody_listen, to_stderr
 
 MISTAKE = 2
 """The exit status for what the person can mend by asking for something else."""
@@ -69,7 +69,7 @@ def tell(text: str) -> None:
 
 def announce(what: str, quiet: bool = False) -> None:
     """The first sign of life, for loading JAX takes a while."""
-    from coadapt.progress import Lines
+    from coadapt.runs.progress import Lines
 
     if not quiet and "jax" not in sys.modules:
         Lines().say(f"{what}: loading JAX")
@@ -107,9 +107,9 @@ def mistakes_explained() -> Iterator[None]:
 @contextmanager
 def stops_explained(folder: Path) -> Iterator[None]:
     """Within it a run may stop for good reasons; the person is told them, and how to go on."""
-    from coadapt.experiments.working import Diverged
-    from coadapt.interruption import Interrupted
     from coadapt.memory import DoesNotFit
+    from coadapt.runs.executor import Diverged
+    from coadapt.runs.interruption import Interrupted
     from coadapt.storage.files import CannotWrite, StorageError
 
     go_on = f"coadapt resume {folder}"
@@ -132,7 +132,7 @@ def stops_explained(folder: Path) -> Iterator[None]:
 @contextmanager
 def nothing_begun(progress: Progress) -> Iterator[None]:
     """Within it nothing is written yet, so that whoever asks to stop need not wait."""
-    from coadapt.interruption import Interrupted, listening
+    from coadapt.runs.interruption import Interrupted, listening
 
     farewell = lambda why: say("stopped before anything was begun")
     try:

@@ -42,7 +42,7 @@ def bench(
     from coadapt.benchmarks.amounts import FULL, QUICK
     from coadapt.benchmarks.report import tables
     from coadapt.benchmarks.running import AT_ONCE, ROWS, run
-    from coadapt.progress import for_terminal
+    from coadapt.runs.progress import for_terminal
 
     with mistakes_explained():
         if quick and peers is not None:

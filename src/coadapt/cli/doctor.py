@@ -59,8 +59,8 @@ PRUNING: dict[str, Callable[[Path], int]] = {"cache": _prune_cache, "artefacts":
 
 def _show_versions() -> None:
     from coadapt.compiler import is_switched_off, known_fault
-    from coadapt.evaluation.tables import Table
     from coadapt.storage.fingerprint import versions
+    from coadapt.tables import Table
 
     found = {"python": sys.version.split()[0]} | versions()
     Table("Versions", ["", ""], [[name, number] for name, number in found.items()], left=(1,)).show()
@@ -70,10 +70,10 @@ def _show_versions() -> None:
 
 
 def _show_disk(root: Path) -> None:
-    from coadapt.evaluation.tables import Table
     from coadapt.storage.files import StorageError
     from coadapt.storage.housekeeping import artefacts_in, bytes_below, unused_artefacts
     from coadapt.storage.runs import ARTEFACTS, folders
+    from coadapt.tables import Table
 
     with mistakes_explained():
         cache, programs = _cache()

@@ -11,8 +11,8 @@ from coadapt.cli.answers import announce, mistakes_explained, nothing_begun, say
 from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
-    from coadapt.experiments.planning import Experiment
-    from coadapt.experiments.working import RunOptions
+    from coadapt.runs.executor import RunOptions
+    from coadapt.runs.experiment import Experiment
 
 RUNS = Path("runs")
 
@@ -53,9 +53,9 @@ class Options:
     def run_options(self, fresh: bool = False) -> "RunOptions":
         """The same, checked, as those who run things understand it."""
         from coadapt.configs.checks import between
-        from coadapt.experiments.working import RunOptions
-        from coadapt.progress import for_terminal
-        from coadapt.tracking import check_tracker
+        from coadapt.runs.executor import RunOptions
+        from coadapt.runs.progress import for_terminal
+        from coadapt.runs.tracking import check_tracker
 
         between("checkpoint-every", self.checkpoint_every, 0, 1e6)
         if self.track is not None:
@@ -251,8 +251,8 @@ def run_folder(run: Path) -> Path:
 
 def _run(experiment: "Experiment", config: Any, folder: Path, run_options: "RunOptions", publish: Path | None) -> None:
     """Carry it out, show the tables, and say where everything is."""
-    from coadapt.experiments.planning import plan
-    from coadapt.experiments.running import finish, opened
+    from coadapt.runs.experiment import plan
+    from coadapt.runs.launch import finish, opened
     from coadapt.storage import published, runs
     from coadapt.storage.files import check_folder, make_folder
 

@@ -16,8 +16,8 @@ ARunsName = Annotated[Positional[Path], arg(help="The run's name, or its folder.
 @run_commands.command("list")
 def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed.")] = RUNS) -> None:
     """All runs, with their state, how far they are, and what they came to. `coadapt runs` alone does the same."""
-    from coadapt.evaluation.tables import Table
     from coadapt.storage import runs
+    from coadapt.tables import Table
 
     with mistakes_explained():
         glances = [runs.glance(folder) for folder in runs.folders(root)]
@@ -34,8 +34,8 @@ def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed."
 def show_run(run: ARunsName) -> None:
     """One run: its state, its configuration, the last numbers of every stage, and what it came to."""
     from coadapt.configs.data import fields_of
-    from coadapt.evaluation.tables import Table
     from coadapt.storage import runs
+    from coadapt.tables import Table
 
     folder = run_folder(run)
     with mistakes_explained():
@@ -60,8 +60,8 @@ def show_run(run: ARunsName) -> None:
 def compare_runs(a: ARunsName, b: ARunsName) -> None:
     """What differs between two runs, in their configuration, their versions, and what they came to."""
     from coadapt.configs.data import differences
-    from coadapt.evaluation.tables import Table
     from coadapt.storage import runs
+    from coadapt.tables import Table
 
     folders = run_folder(a), run_folder(b)
     with mistakes_explained():

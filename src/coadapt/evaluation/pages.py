@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from coadapt.evaluation.tables import Table, as_text
+from coadapt.tables import Table, as_text
 
 
 class Figure(NamedTuple):

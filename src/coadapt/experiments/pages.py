@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from coadapt.configs.data import fields_of
 from coadapt.evaluation.pages import Figure, Page, Section, as_html, as_markdown
-from coadapt.evaluation.tables import Table, tables_in
-from coadapt.experiments.times import times_told
+from coadapt.runs.times import times_told
 from coadapt.storage.files import MOST_BYTES, Damaged, Incompatible, make_folder, read_bytes, read_json, write_text
+from coadapt.tables import Table, tables_in
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
 LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that

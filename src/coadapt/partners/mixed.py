@@ -50,7 +50,7 @@ def _check_same_actions(cast: Cast, decisions: Sequence[Decision]) -> None:
 
 
 def fixed_population_of(kinds: Mapping[str, Sequence[Player]]) -> FixedPopulation:
-    """A fixed population of players listed by kind; a partner's label is its kind, one-hot in the order of the mapping."""
+    """A fixed population of players by kind; a partner's label is its kind, one-hot in the order of the mapping."""
     if not kinds:
         raise ValueError("a population needs at least one kind of partner")
     for kind, players in kinds.items():

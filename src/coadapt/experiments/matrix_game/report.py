@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from coadapt.evaluation.episodes import StepScores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import Estimate, over_seeds
-from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.scores import METHODS, TRAINED
 from coadapt.oracles.matrix import Ceilings
+from coadapt.tables import Table
 
 NAMES = {
     "behaviour_conditioned": "behaviour-conditioned",

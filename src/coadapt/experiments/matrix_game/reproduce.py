@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.matrix_game.replicates import all_replicates
 from coadapt.experiments.matrix_game.report import (
     Results,
     comparison_table,
@@ -30,9 +30,10 @@ from coadapt.experiments.matrix_game.scores import (
     final_scores,
 )
 from coadapt.experiments.matrix_game.training import LEARNERS, training_of
-from coadapt.experiments.planning import Experiment, Report
-from coadapt.experiments.stages import Inputs, Stage, all_replicates
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import write_bytes, write_json, write_text
+from coadapt.tables import Table
 
 
 def stages(config: MatrixGameConfig) -> list[Stage]:

@@ -15,12 +15,14 @@ from coadapt.agents.rl2 import RL2
 from coadapt.arrays import Count, Key, Scalar
 from coadapt.evaluation.episodes import StepScores, play_episodes, play_told_episodes, step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.matrix_game.replicates import Replicates, keys_for
 from coadapt.experiments.matrix_game.training import partners_of
-from coadapt.experiments.stages import Info, Inputs, Replicates, Stage, keys_for, measuring_stage
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import partner_action
 from coadapt.oracles.matrix import Ceilings, ceilings
+from coadapt.pipeline.stages import measuring_stage
 from coadapt.players import Policy
+from coadapt.runs.stage import Info, Inputs, Stage
 
 TRAINED = ("behaviour_conditioned", "rl2")
 METHODS = (*TRAINED, "bayes", "true_distribution", "prior_mean", "shuffled_prediction")

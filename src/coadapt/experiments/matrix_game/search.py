@@ -14,19 +14,11 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.arrays import Array, Count, Float, Key
 from coadapt.evaluation.episodes import step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.matrix_game.replicates import Replicates, all_replicates, keys_for
 from coadapt.experiments.matrix_game.scores import bayes_player, ceilings_of, table_for
 from coadapt.experiments.matrix_game.training import LEARNERS, remedy_for
-from coadapt.experiments.stages import (
-    Info,
-    Inputs,
-    Learner,
-    Replicates,
-    Stage,
-    all_replicates,
-    keys_for,
-    measuring_stage,
-    training_stage,
-)
+from coadapt.pipeline.stages import Learner, measuring_stage, training_stage
+from coadapt.runs.stage import Info, Inputs, Stage
 
 FIRST_SEEDS, FIRST_ALPHAS = (1000,), (0.3, 1.0)  # at smaller alphas almost any candidate does well
 FINAL_SEEDS = (2000,)

@@ -8,12 +8,14 @@ from coadapt.agents.beliefs import ConstantBelief, LearnedBelief
 from coadapt.agents.rl2 import RL2, RL2Critic
 from coadapt.arrays import Key, Scalar
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.stages import Learner, Replicates, Stage, keys_for, training_stage
+from coadapt.experiments.matrix_game.replicates import Replicates, keys_for
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import MatrixGame, clock, full_view, partner_watch
 from coadapt.learning import ppo, supervised
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
+from coadapt.pipeline.stages import Learner, training_stage
 from coadapt.players import View
+from coadapt.runs.stage import Stage
 
 
 def partners_of(config: MatrixGameConfig, alpha: Scalar) -> DirichletPartners:

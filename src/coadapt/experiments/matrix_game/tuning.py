@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.search import (
     EPISODES,
@@ -29,10 +28,11 @@ from coadapt.experiments.matrix_game.search import (
     rounds,
     stages,
 )
-from coadapt.experiments.planning import Experiment, Report
-from coadapt.experiments.stages import Inputs
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.stage import Inputs
 from coadapt.storage.files import write_json, write_text
 from coadapt.storage.provenance import provenance
+from coadapt.tables import Table
 
 
 class Trial(NamedTuple):

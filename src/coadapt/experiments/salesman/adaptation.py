@@ -24,10 +24,11 @@ from coadapt.experiments.salesman.scores import labels_by_game, own_opinion
 from coadapt.experiments.salesman.seats import THIS_RUN, Source, agents_of, display_of, in_each_mode, posterior_of
 from coadapt.experiments.salesman.training import acting_on, told_by
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.game import MAIN
 from coadapt.partners.exchanged import Exchanged
 from coadapt.partners.population import Partners
+from coadapt.pipeline.stages import key_for, measuring_stage
+from coadapt.runs.stage import Info, Inputs, Stage
 
 SOURCES = ("predictor", "posterior")
 """Who says what kind the partner is."""

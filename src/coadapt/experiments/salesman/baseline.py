@@ -8,10 +8,11 @@ from coadapt.agents.relational import RelationalCritic, RelationalLSTM, ready
 from coadapt.arrays import Key
 from coadapt.experiments.salesman.clones import about_training, episode_metrics, stage_name
 from coadapt.experiments.salesman.world import KINDS, NO_LABEL, World
-from coadapt.experiments.stages import Learner, Stage, key_for, training_stage
 from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import PPOConfig, PPOInfo, PPOState
+from coadapt.pipeline.stages import Learner, key_for, training_stage
 from coadapt.players import Player
+from coadapt.runs.stage import Stage
 
 
 def finding_out(policy: RelationalLSTM, label: Any = None) -> Player:

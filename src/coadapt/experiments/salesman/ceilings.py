@@ -35,12 +35,13 @@ from coadapt.experiments.salesman.seats import (
 )
 from coadapt.experiments.salesman.training import acting_on
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.salesman import SalesmanState
 from coadapt.games.salesman_layouts import layout_of
 from coadapt.oracles.salesman import Actions, Behaviour, Outlook, at_random, best_response, check_fits, joint_optimum
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners
+from coadapt.pipeline.stages import key_for, measuring_stage
+from coadapt.runs.stage import Info, Inputs, Stage
 
 
 class Bounds(NamedTuple):

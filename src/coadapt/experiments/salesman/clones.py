@@ -17,10 +17,11 @@ from coadapt.arrays import Count, Flag, Key, Scalar
 from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.experiments.salesman.world import KINDS, NO_LABEL, World
-from coadapt.experiments.stages import Inputs, Learner, Stage, key_for, training_stage
 from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import PPOConfig, PPOInfo, PPOState
 from coadapt.partners.population import Partners
+from coadapt.pipeline.stages import Learner, key_for, training_stage
+from coadapt.runs.stage import Inputs, Stage
 
 
 class Clones(NamedTuple):

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.configs.data import plain
-from coadapt.experiments import stages as stages_module
 from coadapt.experiments.salesman.clones import networks_of, stage_name
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.seats import THIS_RUN, Source
 from coadapt.experiments.salesman.weights import FAMILIES, GAME, PUBLISHED, Saved, read
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Inputs, Stage
+from coadapt.runs import stage as stage_module
+from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import Incompatible
 from coadapt.storage.trees import read_manifest
 
@@ -44,7 +44,7 @@ def handing_on(files: Sequence[str]) -> Stage:
     """The stage that does nothing but hand on what comes with the package."""
     return Stage(
         STAGE,
-        stages_module.__name__,  # the files say it all: no code of ours changes what is in them
+        stage_module.__name__,  # the files say it all: no code of ours changes what is in them
         {name: read_manifest(FOLDER / name)["sha256"] for name in files},
         chunks=1,
         begin=lambda inputs: jax.tree.map(jnp.asarray, {name: read_published(name).networks for name in files}),

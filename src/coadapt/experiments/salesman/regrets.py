@@ -8,13 +8,13 @@ import jax
 import numpy as np
 
 from coadapt.evaluation.statistics import Estimate, crossed, over_seeds
-from coadapt.evaluation.tables import Table
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.wording import ACTING, NAMES, PaperRow, interval, is_the_papers, number, paper_row
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import key_for
 from coadapt.games.salesman import Salesman
 from coadapt.oracles.salesman_plans import Plans, best_plans
+from coadapt.pipeline.stages import key_for
+from coadapt.tables import Table
 
 
 def regret_table(results: Results) -> Table:

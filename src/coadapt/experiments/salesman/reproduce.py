@@ -10,7 +10,6 @@ import numpy as np
 
 from coadapt.configs.data import plain
 from coadapt.evaluation.pictures import episode_strip, record_episode
-from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.adaptation import adaptation_of, exchange_of
 from coadapt.experiments.salesman.baseline import lstm_cloning_of
 from coadapt.experiments.salesman.ceilings import bounds_of, ceilings_of, regret_of
@@ -27,7 +26,9 @@ from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.training import told_by, training_of
 from coadapt.experiments.salesman.weights import FAMILIES, Saved, save
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Inputs, Stage, key_for
+from coadapt.pipeline.stages import key_for
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import make_folder, read_json, write_bytes, write_json, write_text
 from coadapt.storage.provenance import commit
 

@@ -16,7 +16,7 @@ from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.scores import Cell, cells_of
 from coadapt.experiments.salesman.seats import MODES
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Inputs
+from coadapt.runs.stage import Inputs
 
 
 class Partner(NamedTuple):

@@ -28,10 +28,11 @@ from coadapt.experiments.salesman.seats import (
 )
 from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Info, Inputs, Stage, key_for, measuring_stage
 from coadapt.games.game import MAIN
 from coadapt.games.salesman import Salesman
 from coadapt.partners.population import Partners, label_by_game
+from coadapt.pipeline.stages import key_for, measuring_stage
+from coadapt.runs.stage import Info, Inputs, Stage
 
 
 def means_of(key: Key, game: Salesman, partners: Partners, seat: Seat, episodes: int, greedy: Greedy) -> Means:

@@ -15,9 +15,9 @@ from coadapt.experiments.salesman.clones import networks_of, partners_from, stag
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.training import told_by, told_the_truth
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Inputs
 from coadapt.partners.population import Partners
 from coadapt.players import Player
+from coadapt.runs.stage import Inputs
 
 MODES = {"sample": False, "argmax": True}
 """How the main agent acts, and whether that is greedy."""

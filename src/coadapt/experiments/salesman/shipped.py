@@ -6,7 +6,6 @@ from typing import Any
 
 from coadapt.configs.checks import distinct, each_whole, in_batches, whole
 from coadapt.configs.data import read_config
-from coadapt.experiments.planning import Experiment, Report
 from coadapt.experiments.salesman.config import Measures, SalesmanConfig
 from coadapt.experiments.salesman.presets import FAST, QUICK
 from coadapt.experiments.salesman.pretrained import (
@@ -25,7 +24,8 @@ from coadapt.experiments.salesman.results import gather
 from coadapt.experiments.salesman.seats import MODES, Source
 from coadapt.experiments.salesman.tables import tables
 from coadapt.experiments.salesman.weights import FAMILIES
-from coadapt.experiments.stages import Inputs, Stage
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import write_bytes
 
 TRAINING = "training-provenance.json"

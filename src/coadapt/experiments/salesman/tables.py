@@ -4,7 +4,6 @@ import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, calibration, calibration_by_step, steps_until_known
 from coadapt.evaluation.statistics import crossed, interquartile_mean
-from coadapt.evaluation.tables import Table
 from coadapt.experiments.salesman.adaptation import ANNOUNCED, SOURCES, TOLD, UNANNOUNCED
 from coadapt.experiments.salesman.config import TRAININGS, SalesmanConfig
 from coadapt.experiments.salesman.regrets import bounds_table, knowing_table, loss_table, regret_table, tells_losses
@@ -13,6 +12,7 @@ from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.seats import LABEL_SOURCES
 from coadapt.experiments.salesman.wording import ACTING, NAMES, SOURCE_NAMES, interval, number, paper_row
 from coadapt.experiments.salesman.world import KINDS
+from coadapt.tables import Table
 
 EXCHANGE_NAMES = NAMES | {
     UNANNOUNCED: "the agent, told nothing",

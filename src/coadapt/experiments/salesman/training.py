@@ -28,12 +28,13 @@ from coadapt.experiments.salesman.clones import (
 )
 from coadapt.experiments.salesman.config import SalesmanConfig
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.experiments.stages import Inputs, Learner, Stage, key_for, training_stage
 from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import PPOConfig, PPOState
 from coadapt.learning.supervised import SupervisedState
 from coadapt.partners.population import FixedPopulation, Partners
+from coadapt.pipeline.stages import Learner, key_for, training_stage
 from coadapt.players import Belief
+from coadapt.runs.stage import Inputs, Stage
 
 
 class Beginning(NamedTuple):

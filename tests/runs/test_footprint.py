@@ -9,13 +9,15 @@ import pytest
 
 from coadapt import memory
 from coadapt.configs.data import changed
-from coadapt.experiments import matrix_game, planning, salesman
+from coadapt.experiments import matrix_game, salesman
+from coadapt.experiments.matrix_game.replicates import all_replicates
 from coadapt.experiments.matrix_game.training import training_of
 from coadapt.experiments.salesman.ceilings import bounds_of
 from coadapt.experiments.salesman.clones import cloning_of
-from coadapt.experiments.stages import Stage, all_replicates
-from coadapt.experiments.weighing import weighed
 from coadapt.memory import DoesNotFit
+from coadapt.runs import experiment
+from coadapt.runs.footprint import weighed
+from coadapt.runs.stage import Stage
 
 FREE = 10**9
 
@@ -43,13 +45,13 @@ def test_what_fits_has_its_shapes_told():
 def test_shapes_are_found_once_for_the_same_settings_and_numerics(monkeypatch):
     """Whatever settings are: a stage of one's own may have none, or a list of them."""
     found = []
-    monkeypatch.setattr(planning, "_known_shapes", {})
-    monkeypatch.setattr(planning, "weighed", lambda stage, inputs: found.append(stage.settings))
+    monkeypatch.setattr(experiment, "_known_shapes", {})
+    monkeypatch.setattr(experiment, "weighed", lambda stage, inputs: found.append(stage.settings))
     for settings in (None, None, [1], {"seed": 1, "size": 2}, {"seed": 2, "size": 2}):
-        planning._shapes(stage(1, nothing_new, settings), {})
+        experiment._shapes(stage(1, nothing_new, settings), {})
     assert found == [None, [1], {"seed": 1, "size": 2}]
     with jax.enable_x64(True):
-        planning._shapes(stage(1, nothing_new, None), {})
+        experiment._shapes(stage(1, nothing_new, None), {})
     assert found[3:] == [None]
 
 

@@ -1,7 +1,6 @@
-"""What an experiment consists of: stages, each a piece of work in equal chunks, each building on those before it.
+"""Stages that train and stages that measure.
 
-A stage says what is computed and nothing of how it is run, stored or shown; that is `running`'s. So the code behind a
-stage, which its outcome is known by, is the code that computes.
+A learner or a measurement is written for one replicate; here it becomes a stage of many, with a learning curve.
 """
 
 import zlib
@@ -13,74 +12,20 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Count, Float, Int, Key
-
-Inputs = dict[str, Any]
-"""The outcomes of the stages before, by name."""
-Info = dict[str, Float[Array, "replicates"]]
-"""What a person wants to see of a chunk, by name, for each replicate."""
+from coadapt.arrays import Array, Count, Key
+from coadapt.runs.stage import Info, Inputs, Stage
 
 LONGEST_CHUNK = 25
 """How many iterations are made in one go at the most. Between two chunks one can stop."""
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A piece of work whose outcome depends on nothing but what is named here."""
-
-    name: str
-    code: str  # the module that says what is computed
-    settings: Any  # the part of the configuration that matters for it
-    chunks: int
-    begin: Callable[[Inputs], Any]  # -> state
-    go_on: Callable[[Any, Inputs], tuple[Any, Info]]  # one chunk: state -> state
-    outcome: Callable[[Any], Any]  # of the last state
-    needs: tuple[str, ...] = ()  # the stages whose outcomes it is given
-    iterations: int = 1  # in a chunk
-    steps: int = 0  # environment steps in an iteration, of all replicates together
-    replicates: tuple[str, ...] = ()  # what a person calls each of them
-    shown: tuple[str, ...] = ()  # which numbers of its info matter the most
-    finite: Callable[[Any], Any] = lambda state: ()  # of a state, what must be finite numbers
-    remedy: str = ""  # what to look at when a number is not finite
-    larger_by: tuple[str, str] = ("its settings", "its settings")  # which ones its state, and its work, grow with
-
-
-class Replicates(NamedTuple):
-    """What is trained side by side in one program, a row each: the concentration of the partners, and a seed."""
-
-    alphas: Float[Array, "replicates"]
-    seeds: Int[Array, "replicates"]
-    keys: Key  # that all its chances come from
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(
-            f"alpha {alpha:g}, seed {seed}"
-            for alpha, seed in zip(self.alphas.tolist(), self.seeds.tolist(), strict=True)
-        )
-
-
-def all_replicates(alphas: tuple[float, ...], seeds: tuple[int, ...]) -> Replicates:
-    """Every concentration with every seed. Its key depends on the two alone, not on which others there are."""
-    pairs = [(alpha, seed) for alpha in alphas for seed in seeds]
-    each_alpha = jnp.array([alpha for alpha, _ in pairs], jnp.float32)
-    each_seed = jnp.array([seed for _, seed in pairs], jnp.uint32)
-    bits = jax.lax.bitcast_convert_type(each_alpha, jnp.uint32)
-    keys = jax.vmap(lambda seed, alpha: jax.random.fold_in(jax.random.key(seed), alpha))(each_seed, bits)
-    return Replicates(each_alpha, each_seed, keys)
-
-
-def keys_for(replicates: Replicates, purpose: str) -> Key:
-    """The keys of all replicates for one purpose, such as the training of a network; each purpose has its own."""
-    return jax.vmap(lambda key: _for_purpose(key, purpose))(replicates.keys)
-
-
 def key_for(seed: int, purpose: str) -> Key:
     """The key of a seed alone for one purpose."""
-    return _for_purpose(jax.random.key(seed), purpose)
+    return for_purpose(jax.random.key(seed), purpose)
 
 
-def _for_purpose(key: Key, purpose: str) -> Key:
+def for_purpose(key: Key, purpose: str) -> Key:
+    """A key for one purpose, such as the training of a network; each purpose has its own."""
     return jax.random.fold_in(key, zlib.crc32(purpose.encode()))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from coadapt.configs.data import plain
-from coadapt.experiments.planning import Experiment, Planned, artefact_names, plan
-from coadapt.progress import Progress
+from coadapt.runs.experiment import Experiment, Planned, artefact_names, plan
+from coadapt.runs.progress import Progress
 from coadapt.storage import files, runs, trees
 from coadapt.storage.checkpoints import Checkpoint, CheckpointMeta
 from coadapt.storage.files import Incompatible

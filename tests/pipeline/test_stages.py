@@ -10,17 +10,10 @@ import pytest
 
 from coadapt.evaluation.episodes import StepScores
 from coadapt.experiments.matrix_game import FAST, scores
+from coadapt.experiments.matrix_game.replicates import all_replicates, keys_for
 from coadapt.experiments.matrix_game.scores import Networks, curve_scores, curves_of, evaluation_of, final_scores
 from coadapt.experiments.salesman.regrets import losses
-from coadapt.experiments.stages import (
-    Learner,
-    Trained,
-    all_replicates,
-    key_for,
-    keys_for,
-    measuring_stage,
-    training_stage,
-)
+from coadapt.pipeline.stages import Learner, Trained, key_for, measuring_stage, training_stage
 
 
 class Told(NamedTuple):

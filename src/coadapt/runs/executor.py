@@ -17,11 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.experiments.planning import Planned, Report
-from coadapt.experiments.stages import Info, Inputs, Stage
-from coadapt.experiments.times import times_told
-from coadapt.interruption import Interrupted, Interruption
-from coadapt.progress import Progress, Silent
+from coadapt.runs.experiment import Planned, Report
+from coadapt.runs.interruption import Interrupted, Interruption
+from coadapt.runs.progress import Progress, Silent
+from coadapt.runs.stage import Info, Inputs, Stage
+from coadapt.runs.times import times_told
+from coadapt.runs.tracking import TRACKERS, Guarded
 from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
 from coadapt.storage.checkpoints import Checkpoint, CheckpointMeta
@@ -33,7 +34,6 @@ from coadapt.storage.numerics import numerics
 from coadapt.storage.provenance import commit, now
 from coadapt.storage.runs import Run
 from coadapt.storage.sealed import checksum
-from coadapt.tracking import TRACKERS, Guarded
 
 CHECKPOINT_EVERY = 30.0
 """Seconds. A checkpoint takes some hundredths of one."""

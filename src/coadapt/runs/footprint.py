@@ -6,8 +6,8 @@ from typing import Any
 
 import jax
 
-from coadapt.experiments.stages import Inputs, Stage
 from coadapt.memory import DoesNotFit, check_memory
+from coadapt.runs.stage import Inputs, Stage
 
 WRITTEN_DOWN = ("scan", "while", "dot_general", "random_bits", "sort")
 """What a program must write down; of all else the compiler may make a part of something larger."""

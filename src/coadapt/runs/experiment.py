@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import jax
 
 from coadapt.configs.data import plain
-from coadapt.evaluation.tables import Table
-from coadapt.experiments.stages import Inputs, Stage
-from coadapt.experiments.times import family
-from coadapt.experiments.weighing import weighed
+from coadapt.runs.footprint import weighed
+from coadapt.runs.stage import Inputs, Stage
+from coadapt.runs.times import family
 from coadapt.storage.artefacts import artefact_name
 from coadapt.storage.fingerprint import fingerprint
 from coadapt.storage.numerics import numerics
+from coadapt.tables import Table
 
 
 class Report(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any
 
 from coadapt.configs.checks import shown
 from coadapt.configs.data import differences, plain
-from coadapt.experiments.forking import fork
-from coadapt.experiments.planning import Experiment, Planned, Report, plan
-from coadapt.experiments.working import RunOptions, Worker
-from coadapt.interruption import listening
-from coadapt.progress import Progress
+from coadapt.runs.executor import RunOptions, Worker
+from coadapt.runs.experiment import Experiment, Planned, Report, plan
+from coadapt.runs.fork import fork
+from coadapt.runs.interruption import listening
+from coadapt.runs.progress import Progress
 from coadapt.storage import files, runs
 from coadapt.storage.compiled import remember_compiled_programs
 from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from coadapt.evaluation.tables import Table
+from coadapt.tables import Table
 
 
 def family(stage: str) -> str:

@@ -7,7 +7,7 @@ from queue import Queue
 
 import pytest
 
-from coadapt.progress import Bars, Lines, Silent, for_terminal
+from coadapt.runs.progress import Bars, Lines, Silent, for_terminal
 
 NEVER = 1e6
 """Seconds."""
@@ -130,7 +130,7 @@ def test_what_is_told_to_nobody_does_not_go_elsewhere(monkeypatch, capsys):
 
 CLOSED = """
 import os, sys
-from coadapt.progress import keep_streams_open, to_stderr
+from coadapt.runs.progress import keep_streams_open, to_stderr
 keep_streams_open()
 file = os.open("file", os.O_WRONLY | os.O_CREAT)
 for descriptor in (0, 1, 2):

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from coadapt import interruption
-from coadapt.interruption import Interrupted, listening
+from coadapt.runs import interruption
+from coadapt.runs.interruption import Interrupted, listening
 
 
 @pytest.fixture
@@ -69,8 +69,8 @@ def test_who_has_asked_before_need_not_wait_for_it(left):
 
 LISTEN = """
 import os, sys, time
-from coadapt.interruption import listening
-from coadapt.progress import to_stderr
+from coadapt.runs.interruption import listening
+from coadapt.runs.progress import to_stderr
 
 {before}
 with listening({say}) as interruption:
