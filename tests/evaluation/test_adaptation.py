@@ -12,7 +12,7 @@ from coadapt.evaluation.adaptation import added_up, calibration, calibration_by_
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.matrix import MatrixGame, partner_action
 from coadapt.partners.dirichlet import Stationary
-from coadapt.partners.exchanged import Exchanged
+from coadapt.partners.switch import PartnerSwitch
 from coadapt.players import Decision
 
 CERTAINLY = 100.0
@@ -27,12 +27,12 @@ def episode(main, partner, key, steps=6):
 
 
 def test_after_the_exchange_another_one_plays(key):
-    transitions = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 2), key)
+    transitions = episode(ALWAYS[0], PartnerSwitch(ALWAYS[0], ALWAYS[1], 2), key)
     assert transitions.actions[PARTNER].tolist() == [0, 0, 1, 1, 1, 1]
 
 
 def test_in_the_next_episode_the_first_is_back(key):
-    transitions = episode(ALWAYS[0], Exchanged(ALWAYS[0], ALWAYS[1], 4), key, steps=12)
+    transitions = episode(ALWAYS[0], PartnerSwitch(ALWAYS[0], ALWAYS[1], 4), key, steps=12)
     assert transitions.actions[PARTNER].tolist() == [0, 0, 0, 0, 1, 1] * 2
 
 
@@ -47,20 +47,20 @@ class Counts:
 
 
 def test_who_takes_over_has_seen_nothing_before(key):
-    transitions = episode(ALWAYS[0], Exchanged(ALWAYS[1], Counts(), 2), key)
+    transitions = episode(ALWAYS[0], PartnerSwitch(ALWAYS[1], Counts(), 2), key)
     assert transitions.actions[PARTNER].tolist() == [1, 1, 0, 1, 1, 1]
 
 
 def test_an_exchange_for_the_same_one_changes_nothing(key):
     player = Stationary(jnp.array([0.3, -0.2]))
-    exchanged, alone = (episode(ALWAYS[0], partner, key) for partner in (Exchanged(player, player, 2), player))
+    exchanged, alone = (episode(ALWAYS[0], partner, key) for partner in (PartnerSwitch(player, player, 2), player))
     np.testing.assert_array_equal(exchanged.actions, alone.actions)
     assert len(set(exchanged.actions[PARTNER].tolist())) == 2
 
 
 def test_who_is_told_of_the_exchange_forgets_and_who_is_not_does_not(key):
     """The posterior mean of the first action: (1 + seen) / (2 + all). Told, it counts from the exchange on."""
-    partner = Exchanged(ALWAYS[0], ALWAYS[1], 3)
+    partner = PartnerSwitch(ALWAYS[0], ALWAYS[1], 3)
     said = lambda belief: episode(BehaviourConditioned(belief, lambda o, b: b), partner, key).infos[MAIN]["belief"]  # pyright: ignore[reportArgumentType]
     np.testing.assert_allclose(said(BELIEF)[:, 0], [1 / 2, 2 / 3, 3 / 4, 4 / 5, 4 / 6, 4 / 7], atol=1e-6)
     told = said(Restarting(BELIEF, 4))

@@ -427,14 +427,14 @@ PARTNERS = [
     ),
     Mutation(
         "the exchange comes a step late",
-        "partners/exchanged.py",
+        "partners/switch.py",
         "is_second = step >= self.after",
         "is_second = step > self.after",
         "evaluation/test_adaptation.py::test_after_the_exchange_another_one_plays",
     ),
     Mutation(
         "who takes over has watched from the start",
-        "partners/exchanged.py",
+        "partners/switch.py",
         "jnp.where(is_second, new, old)",
         "jnp.where(is_second, new, new)",
         "evaluation/test_adaptation.py::test_who_takes_over_has_seen_nothing_before",

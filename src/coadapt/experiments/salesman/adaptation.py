@@ -25,8 +25,8 @@ from coadapt.experiments.salesman.seats import THIS_RUN, Source, agents_of, disp
 from coadapt.experiments.salesman.training import acting_on, told_by
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.games.game import MAIN
-from coadapt.partners.exchanged import Exchanged
 from coadapt.partners.population import Partners
+from coadapt.partners.switch import PartnerSwitch
 from coadapt.pipeline.stages import key_for, measuring_stage
 from coadapt.runs.stage import Info, Inputs, Stage
 
@@ -110,7 +110,7 @@ def exchanges(populations: int) -> tuple[np.ndarray, np.ndarray]:
 def _exchanged(partners: Partners, first: np.ndarray, second: np.ndarray, after: int) -> Partners:
     """Pairs of partners, labelled as the second."""
     of = lambda which: jax.tree.map(lambda leaf: leaf[which], partners.players)
-    players = Exchanged(of(first), of(second), jnp.full(len(first), after))
+    players = PartnerSwitch(of(first), of(second), jnp.full(len(first), after))
     return Partners(players, partners.labels[second], jnp.arange(len(first)))
 
 

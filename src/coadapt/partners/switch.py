@@ -1,4 +1,4 @@
-"""A partner that is not always the same: another one takes its seat in the middle of an episode."""
+"""A partner switch: another partner takes the seat in the middle of an episode."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from coadapt.arrays import Count, Key
 from coadapt.players import Decision, Player
 
 
-class Exchanged(NamedTuple):
+class PartnerSwitch(NamedTuple):
     """After so many steps the second plays on in place of the first. Nobody says so."""
 
     first: Player
