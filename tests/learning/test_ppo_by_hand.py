@@ -193,7 +193,7 @@ def improved(monkeypatch, iteration, games, **settings):
         return descent._replace(network=jax.tree.map(write_down if is_critic else fall, descent.network, gradient))
 
     monkeypatch.setattr(ppo, "loss", note_game)
-    monkeypatch.setattr(ppo, "descend", note)
+    monkeypatch.setattr(ppo, "apply_gradients", note)
     state = ppo.start(jax.random.key(0), Stationary(jnp.zeros(2)), Expects(jnp.float32(0)), config)
     state = state._replace(iteration=jnp.int32(iteration))
     each = jax.tree.map(lambda leaf: jnp.tile(leaf, (games, *(1,) * (leaf.ndim - 1))), experience([1.0], [0]))
