@@ -259,7 +259,7 @@ def test_two_processes_on_one_run(toy, tmp_path):
     assert "patience was 2000000000 and is 0" in err
 
 
-def test_two_runs_side_by_side_share_a_shelf(toy, tmp_path):
+def test_two_runs_side_by_side_share_a_store(toy, tmp_path):
     """Both make the same stages at the same time, and both end with the bits of one that was alone."""
     run_toy(tmp_path / "alone/run")
     together = [toy(tmp_path / f"together/{name}") for name in ("run", "other")]

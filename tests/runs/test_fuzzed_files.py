@@ -244,7 +244,7 @@ def pristine(tmp_path_factory):
         patch.setattr(Worker, "_record", stopping)
         with pytest.raises(Interrupted):
             run_toy(place / "runs/run")
-    run_toy(place / "elsewhere/whole")  # with a shelf of its own, or there would be nothing left to do
+    run_toy(place / "elsewhere/whole")  # with a store of its own, or there would be nothing left to do
     shutil.move(place / "elsewhere/whole", place / "runs/whole")
     results = place / "runs/whole/results"
     (results / "summary.json").write_text(json_text({"experiment": "matrix_game", "verdict": "good", "trained": {}}))

@@ -171,8 +171,8 @@ def test_a_fork_goes_on_from_the_checkpoint_under_other_settings(whole, tmp_path
     forked, straight = runs.read(tmp_path / "run-2"), tmp_path / "straight"
     assert forked.parent == runs.read(tmp_path / "run").id
     run_toy(straight, ToyConfig(pull=0.25))
-    shelves = sorted(path.name for path in (tmp_path / "artefacts").glob("second-*"))
-    assert len(shelves) == 2  # what was forked is not taken for what was trained from the start
+    stored = sorted(path.name for path in (tmp_path / "artefacts").glob("second-*"))
+    assert len(stored) == 2  # what was forked is not taken for what was trained from the start
     run_toy(tmp_path / "run")
     assert metrics(tmp_path / "run") == metrics(whole)
 

@@ -147,8 +147,8 @@ def bits(folder: Path) -> dict[str, bytes]:
     """All of a run that must not depend on how often it was stopped: final states, outcomes, metrics, results."""
     files = [*(folder / "checkpoints").glob("*.safetensors"), *(folder / "metrics").iterdir()]
     files += [folder / "results/summary.json"]
-    shelf = folder.parent / "artefacts"
-    files += [*shelf.glob("*/outcome.safetensors"), *shelf.glob("*/metrics.jsonl")]
+    store = folder.parent / "artefacts"
+    files += [*store.glob("*/outcome.safetensors"), *store.glob("*/metrics.jsonl")]
     return {str(file.relative_to(folder.parent)): file.read_bytes() for file in files if "damaged" not in file.name}
 
 

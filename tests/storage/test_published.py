@@ -14,7 +14,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 @pytest.fixture
 def run(tmp_path):
-    """A run with two results, beside the shelf it shares with others."""
+    """A run with two results, beside the store it shares with others."""
     run = runs.begin(tmp_path / "runs/one", "toy", {"pull": 0.5})
     run.results.mkdir()
     (run.results / "summary.json").write_text("{}")

@@ -1,4 +1,4 @@
-"""Making the stages of a run one after the other: what is finished is taken from the shelf, the rest is worked on.
+"""Making the stages of a run one after the other: what is finished is taken from the store, the rest is worked on.
 
 Between two chunks of work everything the next one needs is in one tree of arrays, and now and then that tree goes to
 the disk. So a run can be stopped, killed or cut off from its disk at any moment: it goes on from its newest whole
@@ -122,9 +122,9 @@ class Worker:
         write_json(make_folder(self.run.results) / "provenance.json", plain(told))
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
-        """One stage: taken from the shelf if it was finished before, made otherwise."""
+        """One stage: taken from the store if it was finished before, made otherwise."""
         name = planned.stage.name
-        artefact = self._on_the_shelf(planned)
+        artefact = self._in_the_store(planned)
         if artefact is None:
             artefact = self._work(planned, inputs)
         else:
@@ -134,7 +134,7 @@ class Worker:
         self.interruption.heed()
         return artefact.tree
 
-    def _on_the_shelf(self, planned: Planned) -> Artefact | None:
+    def _in_the_store(self, planned: Planned) -> Artefact | None:
         """The finished stage, if there is one; a run that makes everything afresh takes only what it made itself."""
         artefact = self.run.artefacts.find(planned.artefact, planned.outcome, self.report)
         if artefact is not None and self.run.fresh and artefact.about.get("run") != self.run.id:
@@ -153,13 +153,13 @@ class Worker:
             self.run.checkpoints.keep_last(name, 0)
 
     def _work(self, planned: Planned, inputs: Inputs) -> Artefact:
-        """A stage from where it stands to its end, and onto the shelf."""
+        """A stage from where it stands to its end, and into the store."""
         state = self._start(planned, inputs)
         self._set_running()
         if self.tracker is not None:
             self.tracker.begin(self.stage, self.done * planned.stage.iterations)
         state = self._chunks(planned, inputs, state)
-        return self._shelve(planned, state)
+        return self._keep(planned, state)
 
     def _start(self, planned: Planned, inputs: Inputs) -> Any:
         """The state to go on from."""
@@ -286,7 +286,7 @@ class Worker:
         )
         self.run.checkpoints.save(meta, state)
 
-    def _shelve(self, planned: Planned, state: Any) -> Artefact:
+    def _keep(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""
         self.run.check_lock()
         stage = planned.stage

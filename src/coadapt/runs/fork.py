@@ -43,7 +43,7 @@ def _inheritance(
 ) -> tuple[list[Checkpoint], dict[str, str]]:
     """The parent's checkpoints that are gone on from, and the origins of all stages that have one.
 
-    A stage that is on the shelf needs no checkpoint. Whatever is made anew is no longer what those who need it were
+    A stage that is in the store needs no checkpoint. Whatever is made anew is no longer what those who need it were
     made of, so they are made anew, too.
     """
     taken: list[Checkpoint] = []
@@ -74,7 +74,7 @@ def _to_go_on_from(planned: Planned, parent: Run) -> Checkpoint | None:
     """A stage's last checkpoint, if it has one.
 
     One that is half done is gone on with, whatever its settings were. One that is finished, but by other code or not
-    yet shelved, is taken as it is, unless its settings are other ones now.
+    yet stored, is taken as it is, unless its settings are other ones now.
     """
     stage = planned.stage
     meta = parent.checkpoints.meta(stage.name)

@@ -25,8 +25,8 @@ def bytes_below(folder: Path) -> int:
 
 def artefacts_in(root: Path) -> list[Path]:
     """What the runs of a folder keep of finished stages."""
-    shelf = root / ARTEFACTS
-    return sorted(path for path in shelf.iterdir() if path.is_dir()) if shelf.is_dir() else []
+    store = root / ARTEFACTS
+    return sorted(path for path in store.iterdir() if path.is_dir()) if store.is_dir() else []
 
 
 def unused_artefacts(root: Path) -> list[Path]:

@@ -19,8 +19,8 @@ Listed = dict[str, list[str]]
 
 def check_place(folder: Path, run: Path, experiment: str) -> None:
     """Refuse, before any work begins, to publish a run's results where they would be mixed with something else."""
-    place, shelf = _resolved(folder), _resolved(run).parent / ARTEFACTS
-    if place.name == ARTEFACTS or shelf in place.parents:
+    place, store = _resolved(folder), _resolved(run).parent / ARTEFACTS
+    if place.name == ARTEFACTS or store in place.parents:
         raise Incompatible(f"nothing can be published in {folder}: this is where runs keep what is finished")
     is_run = lambda at: at == _resolved(run) or os.path.exists(at / RECORD)
     around = next((at for at in (place, *place.parents) if is_run(at)), None)
