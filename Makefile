@@ -3,6 +3,7 @@
 
 # A command that is there need not run: version managers leave stand-ins for every Python that they know of.
 PYTHONS := python3.13 python3.12 python3.11 python3
+VERSION := import sys; print(sys.version_info[:2])
 RUNS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 ifndef PYTHON
 PYTHON := $(shell for each in $(PYTHONS); do if $$each -c '$(RUNS)' > /dev/null 2>&1; then echo $$each; break; fi; done)
@@ -32,7 +33,9 @@ $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" && $(PYTHON) -c '$(RUNS)' || { echo "coadapt needs Python 3.11 or newer, with venv and pip;" \
 		"say which one with: make PYTHON=/path/to/python3"; exit 1; }
 	@echo "Setting up .venv with $$($(PYTHON) --version): about a minute and a half."
-	$(PYTHON) -m venv --clear .venv
+	@if [ -x $(BIN)/python ] && [ "$$($(BIN)/python -c '$(VERSION)')" != "$$($(PYTHON) -c '$(VERSION)')" ]; then \
+		echo "The .venv that is there is of another Python, and made anew."; rm -rf .venv; fi
+	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --editable '.[dev]'
 	@touch $(READY)
 
@@ -76,7 +79,7 @@ mutants: $(READY)
 	$(BIN)/python -m tests.mutants $(ONLY)
 
 clean-tree:
-	@git rev-parse HEAD > /dev/null && test -z "$$(git status --porcelain)" || \
+	@git rev-parse HEAD > /dev/null && test -z "$$(git status --porcelain -- . ':!results')" || \
 		{ echo "The tree has uncommitted changes; commit or stash them, so that results name the code that made them."; exit 1; }
 
 results: results-matrix-game results-salesman

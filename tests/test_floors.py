@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "coadapt"
 
 FLOORS = {
     "arrays": 0,
-    "compiler": 0,
+    "compiler": -1,
     "configs": 0,
     "memory": 0,
     "printable": -1,
@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "configs": set(),
     "memory": set(),
     "printable": set(),
-    "storage": set(),
+    "storage": {"compiler"},
     "tables": {"printable"},
     "games": {"arrays", "configs"},
     "networks": {"arrays"},

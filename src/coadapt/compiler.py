@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 FLAG = "--xla_cpu_experimental_ynn_fusion_type"
 """What is handed on to YNNPACK. Set to nothing, nothing is. Releases that do not know a flag abort when they see it."""
@@ -27,6 +28,7 @@ FAULTS = {
 FALSE_ALARMS = ("0.10.1",)
 """The versions that complain of every program from the cache."""
 LOG_LEVEL, ONLY_FATAL = "TF_CPP_MIN_LOG_LEVEL", "3"
+WISHES = "JAX_LOGGING_LEVEL"
 JAX_LOG_LEVEL = "1"
 """What JAX sets as it is imported, if nobody else has."""
 
@@ -45,17 +47,28 @@ def installed() -> str | None:
         return None
 
 
+def flags() -> str:
+    """The flags that XLA is given: what XLA_FLAGS says or, if that is the name of a file, what is in it."""
+    given = os.environ.get("XLA_FLAGS", "").strip()
+    if not given or given.startswith("-"):
+        return given
+    try:
+        return Path(given).read_text(errors="replace") if Path(given).is_file() else given
+    except OSError:
+        return given  # XLA, too, will find nothing there
+
+
 def is_switched_off() -> bool:
     """Whether programs compiled from now on are spared the faulty path."""
-    return any(flag == f"{FLAG}=" for flag in os.environ.get("XLA_FLAGS", "").split())
+    return any(flag == f"{FLAG}=" for flag in flags().split())
 
 
 def avoid_faults() -> None:
     """Switch the faulty path off if this release has one. Somebody who has set the flag knows what they do."""
-    fault, flags = known_fault(), os.environ.get("XLA_FLAGS", "")
-    if fault is None or FLAG in flags:
+    fault, given = known_fault(), os.environ.get("XLA_FLAGS", "").strip()
+    if fault is None or FLAG in flags():
         return
-    if flags and not flags.lstrip().startswith("-"):  # then it is the name of a file with flags
+    if given and not given.startswith("-"):  # then it is the name of a file, which is not ours to change
         warnings.warn(f"{fault}; XLA_FLAGS names a file, so add this line to it: {FLAG}=", stacklevel=2)
         return
     if _has_started():
@@ -65,12 +78,12 @@ def avoid_faults() -> None:
             stacklevel=2,
         )
         return
-    os.environ["XLA_FLAGS"] = f"{flags} {FLAG}=".strip()
+    os.environ["XLA_FLAGS"] = f"{given} {FLAG}=".strip()
 
 
 def keep_false_alarms_quiet() -> None:
-    """Unless somebody has said what they want to read."""
-    by_jax = "jax" in sys.modules and os.environ.get(LOG_LEVEL) == JAX_LOG_LEVEL
+    """Unless somebody has said what they want to read, as far as one can tell that from what JAX sets by itself."""
+    by_jax = "jax" in sys.modules and os.environ.get(LOG_LEVEL) == JAX_LOG_LEVEL and WISHES not in os.environ
     if installed() not in FALSE_ALARMS or not (by_jax or LOG_LEVEL not in os.environ):
         return
     os.environ[LOG_LEVEL] = ONLY_FATAL

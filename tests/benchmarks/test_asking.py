@@ -8,9 +8,10 @@ import pytest
 
 from coadapt.benchmarks import asking
 from coadapt.benchmarks import contenders as contenders_module
-from coadapt.benchmarks.asking import PeerFailed, Process
+from coadapt.benchmarks.asking import PeerFailed, Process, _environment
 from coadapt.benchmarks.contenders import Contenders
 from coadapt.benchmarks.measuring import Quantity
+from coadapt.compiler import FLAG, LOG_LEVEL
 from tests.guard import wait_until_ended
 
 PEER = """
@@ -139,3 +140,15 @@ def test_a_peer_whose_environment_is_missing_is_a_failure_of_its_own(folder):
 def test_without_environments_there_are_no_peers():
     with Contenders(None) as contenders:
         assert contenders.peer("fake", "nowhere", "fake_peer", {}, Quantity("rate", "steps/s")) == []
+
+
+def test_peers_find_nothing_of_ours(monkeypatch):
+    """A flag that their compiler does not know would end them."""
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to=here {FLAG}=")
+    for name in ("PYTHONPATH", LOG_LEVEL, "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.setenv(name, "ours")
+    theirs = _environment({"OMP_NUM_THREADS": "1"}, own=False)
+    assert (theirs["XLA_FLAGS"], theirs["OMP_NUM_THREADS"]) == ("--xla_dump_to=here", "1")
+    assert not {"PYTHONPATH", LOG_LEVEL, "JAX_COMPILATION_CACHE_DIR"} & set(theirs)
+    ours = _environment({}, own=True)
+    assert (ours["XLA_FLAGS"], ours["PYTHONPATH"]) == (f"--xla_dump_to=here {FLAG}=", "ours")

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import pytest
 
@@ -85,12 +86,26 @@ def test_a_sound_release_is_left_alone(no_flags, release):
     assert known_fault() is None
 
 
-def test_a_file_of_flags_is_not_written_to(no_flags):
+def test_a_file_of_flags_is_read_and_not_written_to(no_flags, tmp_path):
     no_flags.setattr(compiler, "installed", lambda: "0.10.2")
-    no_flags.setenv("XLA_FLAGS", "flags.txt")
+    file = tmp_path / "flags.txt"
+    no_flags.setenv("XLA_FLAGS", str(file))
     with pytest.warns(UserWarning, match=rf"XLA_FLAGS names a file, so add this line to it: {FLAG}="):
         avoid_faults()
-    assert os.environ["XLA_FLAGS"] == "flags.txt"
+    assert os.environ["XLA_FLAGS"] == str(file)
+    assert not is_switched_off()
+    file.write_text(f"--xla_dump_to=here\n{FLAG}=\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        avoid_faults()
+    assert is_switched_off()
+
+
+def test_blanks_are_no_flags(no_flags):
+    no_flags.setattr(compiler, "installed", lambda: "0.10.2")
+    no_flags.setenv("XLA_FLAGS", " ")
+    avoid_faults()
+    assert os.environ["XLA_FLAGS"] == f"{FLAG}="
 
 
 @pytest.mark.parametrize(
@@ -100,11 +115,14 @@ def test_a_file_of_flags_is_not_written_to(no_flags):
 def test_false_alarms_are_not_printed(no_flags, release, before, after):
     """What JAX sets by itself (it is there already, in this process) is not what somebody has asked for."""
     no_flags.setattr(compiler, "installed", lambda: release)
+    levels = []
+    no_flags.setitem(sys.modules, "jaxlib.utils", SimpleNamespace(absl_set_min_log_level=levels.append))
     no_flags.delenv(LOG_LEVEL, raising=False)
     if before is not None:
         no_flags.setenv(LOG_LEVEL, before)
     keep_false_alarms_quiet()
     assert os.environ.get(LOG_LEVEL) == after
+    assert levels == ([3] if after == "3" else [])
 
 
 FROM_THE_CACHE = """

@@ -59,8 +59,8 @@ def test_it_finds_the_least_squares_solution(optimiser):
     truth = jax.random.normal(jax.random.key(1), (4, 3))
     error = lambda weights: jnp.mean((inputs @ weights - inputs @ truth) ** 2)
 
-    def step(descent, rate):
-        return apply_gradients(descent, jax.grad(error)(descent.network), optimiser, rate, 0.5), None
+    def step(state, rate):
+        return apply_gradients(state, jax.grad(error)(state.network), optimiser, rate, 0.5), None
 
     found, _ = jax.lax.scan(step, begin(jnp.zeros((4, 3)), optimiser), jnp.linspace(0.1, 0, 500))
     np.testing.assert_allclose(found.network, truth, atol=1e-3)
@@ -71,10 +71,10 @@ def test_a_gradient_counts_for_no_more_than_the_bound_of_its_length(optimiser):
     """Of (3, 4) and of (300, 400) the same is left, which is as long as the bound."""
 
     def after_two(second):
-        descent = begin(jnp.zeros(2), optimiser)
+        state = begin(jnp.zeros(2), optimiser)
         for gradient in (jnp.array([0.3, 0.4]), second):
-            descent = apply_gradients(descent, gradient, optimiser, RATE, 0.5)
-        return descent.network
+            state = apply_gradients(state, gradient, optimiser, RATE, 0.5)
+        return state.network
 
     bounded = after_two(jnp.array([0.3, 0.4]))
     np.testing.assert_allclose(after_two(jnp.array([300.0, 400.0])), bounded, rtol=1e-5)

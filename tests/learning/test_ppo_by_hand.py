@@ -186,11 +186,11 @@ def improved(monkeypatch, iteration, games, **settings):
         policy, critic = networks
         return critic.weight * batch.label.sum() + policy.logits.sum(), {"bonus": bonus}
 
-    def note(descent, gradient, optimiser, rate, bound):
-        is_critic = isinstance(descent.network, Expects)
+    def note(state, gradient, optimiser, rate, bound):
+        is_critic = isinstance(state.network, Expects)
         write_down = lambda weight, game: 10 * weight + game
         fall = lambda weight, _: weight - rate
-        return descent._replace(network=jax.tree.map(write_down if is_critic else fall, descent.network, gradient))
+        return state._replace(network=jax.tree.map(write_down if is_critic else fall, state.network, gradient))
 
     monkeypatch.setattr(ppo, "loss", note_game)
     monkeypatch.setattr(ppo, "apply_gradients", note)

@@ -67,12 +67,12 @@ def test_an_iteration_shorter_than_an_episode_is_refused(key):
         selfplay.train_chunk(begin(key), BothLikeTheirCue(), as_player, NOTHING, replace(CONFIG, steps=4), 1)
 
 
-def test_a_look_is_taken_at_what_both_sides_played(key):
-    look = lambda transitions, labels: {
+def test_metrics_are_of_what_both_sides_played(key):
+    metrics = lambda transitions, labels: {
         "sides": jnp.int32(len(labels)),
         "ends": jnp.sum(transitions.ended, dtype=jnp.int32),
     }
-    _, info = selfplay.iterate(begin(key), BothLikeTheirCue(), as_player, NOTHING, CONFIG, look)
+    _, info = selfplay.iterate(begin(key), BothLikeTheirCue(), as_player, NOTHING, CONFIG, metrics)
     assert info.metrics["sides"] == info.metrics["ends"] == 2 * CONFIG.games
 
 

@@ -105,7 +105,7 @@ def test_every_member_starts_with_luck_of_its_own(key):
     assert (one != other).all()
 
 
-def test_a_roster_passes_through_compiled_functions(key):
+def test_a_population_passes_through_compiled_functions(key):
     decide = lambda partner: partner.decide(GAME.observe(GAME.reset(key), PARTNER), partner.start(key)).logits
     logits = jax.jit(jax.vmap(decide))(POPULATION.partners.players)
     np.testing.assert_array_equal(jnp.argmax(logits, axis=1), [0, 1, 0, 0])
@@ -130,7 +130,7 @@ def test_players_made_of_arrays_can_be_traced():
         ({"steady": [Always(0)], "shy": []}, "nobody is of kind 'shy': list at least one player"),
     ],
 )
-def test_a_roster_without_anybody_is_refused(kinds, sentence):
+def test_a_population_without_anybody_is_refused(kinds, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         fixed_population_of(kinds)
 

@@ -1,4 +1,4 @@
-"""A belief that is told when its partner is exchanged for another."""
+"""A belief that is told of a partner switch."""
 
 from typing import Any, NamedTuple
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from coadapt.benchmarks import answering
 from coadapt.benchmarks.patience import waits
+from coadapt.compiler import FLAG, LOG_LEVEL
 
 LONGEST_START = 180.0
 """Seconds until a process must have imported what it needs."""
@@ -143,5 +144,6 @@ def _environment(settings: Mapping[str, str], own: bool) -> dict[str, str]:
     """Peers find nothing of ours. And nobody gets programs that were compiled before: compiling is part of the work."""
     kept = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
     if not own:
-        kept.pop("PYTHONPATH", None)
+        kept = {name: value for name, value in kept.items() if name not in ("PYTHONPATH", LOG_LEVEL)}
+        kept["XLA_FLAGS"] = " ".join(flag for flag in kept.get("XLA_FLAGS", "").split() if not flag.startswith(FLAG))
     return {**kept, **settings}

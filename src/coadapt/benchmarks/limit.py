@@ -83,10 +83,10 @@ def _update(world: Arranged, training: PPOConfig) -> Callable[[], Any]:
 
     @jax.jit
     def experience(state: ppo.PPOState) -> ppo.Experience:
-        moments, labels = selfplay.collect(
+        transitions, labels = selfplay.collect(
             jax.random.key(1), world.training_game, told_nothing, NO_LABEL, state.policy.network, training
         )
-        return jax.vmap(ppo.assess, (0, 0, None, None))(moments, labels, state.critic.network, training)[0]
+        return jax.vmap(ppo.assess, (0, 0, None, None))(transitions, labels, state.critic.network, training)[0]
 
     learnt_from = experience(state)
     improve = jax.jit(

@@ -91,10 +91,10 @@ class Training:
 
 
 def parameters_learnt(state: Any) -> int:
-    """How many numbers there are in all networks that are on their way down."""
+    """How many numbers there are in all networks that are being trained."""
     is_state = lambda part: isinstance(part, TrainState)
     states = [part for part in jax.tree.leaves(state, is_leaf=is_state) if is_state(part)]
-    return sum(leaf.size for state in states for leaf in jax.tree.leaves(state.network))
+    return sum(leaf.size for each in states for leaf in jax.tree.leaves(each.network))
 
 
 class Stepping:

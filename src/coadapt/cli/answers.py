@@ -85,8 +85,9 @@ def _check_device() -> None:
 
     try:
         jax.devices()
-    except Exception:  # each kind of device has its own
-        raise _leave(f"JAX finds nothing to compute on where {PLATFORMS}={asked} says; unset it", MISTAKE) from None
+    except Exception as problem:  # each kind of device has its own
+        reason = str(problem).partition("\n")[0] or "it is not there"
+        raise _leave(f"JAX cannot compute on {PLATFORMS}={asked} ({reason}); unset it, or mend that", MISTAKE) from None
 
 
 @contextmanager

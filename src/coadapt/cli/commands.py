@@ -11,7 +11,7 @@ from tyro.extras import SubcommandApp
 
 Target = TypeVar("Target", bound="Callable[..., Any] | Commands")
 
-MANNER = (DisallowNone, FlagCreatePairsOff)
+PARSED = (DisallowNone, FlagCreatePairsOff)
 
 
 class Commands:
@@ -38,14 +38,14 @@ class Commands:
         if isinstance(target, Commands):
             target.answer(f"{called} {name}", rest)
         elif target is not None:
-            tyro.cli(target, prog=f"{called} {name}", args=rest, config=MANNER)
+            tyro.cli(target, prog=f"{called} {name}", args=rest, config=PARSED)
         else:
             self._explain(called, arguments)
 
     def _explain(self, called: str, arguments: Sequence[str]) -> None:
         """The help, or what is wrong with a name; or, for a shell that completes words, all there is to know."""
         whole = any(argument.startswith("--tyro-") for argument in arguments)
-        self._parsers(whole).cli(prog=called, description=self.__doc__, args=arguments, config=MANNER)
+        self._parsers(whole).cli(prog=called, description=self.__doc__, args=arguments, config=PARSED)
 
     def _parsers(self, whole: bool) -> SubcommandApp:
         """Of all commands; unless the whole is asked for, they know no arguments but only what they are for."""

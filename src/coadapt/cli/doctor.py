@@ -96,12 +96,13 @@ def _show_disk(root: Path) -> None:
 def _cache() -> tuple[Path, int]:
     """Where compiled programs are kept, and how many."""
     from coadapt.storage.compiled import ENTRIES, all_compiled, entries
+    from coadapt.storage.files import StorageError
 
     if theirs := os.environ.get(THEIRS):
         return Path(theirs), len(list(Path(theirs).glob(ENTRIES)))
     try:
         return all_compiled(), len(entries(all_compiled()))
-    except RuntimeError:
+    except StorageError:
         return Path("nowhere: there is no home folder"), 0
 
 

@@ -35,7 +35,7 @@ def report(
         if table is not None:
             table.show()
         if verdict:
-            tell(f"{verdict}\n")
+            tell(verdict)
     tell(f"The report is in {html}, and as Markdown in {markdown}.")
 
 

@@ -224,8 +224,8 @@ def improve(
         for name, gradient in zip(("policy", "critic"), gradients, strict=True):
             diagnostics[f"{name}_gradient_norm"] = optax.tree.norm(gradient)
         policy, critic = (
-            apply_gradients(network, gradient, config.optimiser, rate, config.max_gradient_norm)
-            for network, gradient in zip((state.policy, state.critic), gradients, strict=True)
+            apply_gradients(each, gradient, config.optimiser, rate, config.max_gradient_norm)
+            for each, gradient in zip((state.policy, state.critic), gradients, strict=True)
         )
         return state._replace(policy=policy, critic=critic), diagnostics
 

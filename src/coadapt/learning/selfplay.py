@@ -48,7 +48,7 @@ def collect(
 
 
 def seen_by_both(transitions: Transition) -> Transition:
-    """Moments by game as each of the two players had them: first all of the main seat, then all of the partner's."""
+    """Transitions by game as each of the two players had them: all of the main seat, then all of the partner's."""
     partners = transitions._replace(
         observations=transitions.observations[::-1],
         logits=transitions.logits[::-1],

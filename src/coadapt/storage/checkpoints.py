@@ -82,7 +82,7 @@ class Checkpoints:
                 self._set_aside(manifest.with_suffix(""))
 
     def meta(self, stage: str) -> CheckpointMeta | None:
-        """Where the stage's newest checkpoint stands."""
+        """What is known of the stage's newest checkpoint."""
         paths = self._paths(stage)
         return _meta_of(paths[0]) if paths else None
 

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from coadapt.storage.files import StorageError
 from coadapt.storage.sealed import checksum
 
 MOST_BYTES = 2 * 1024**3
@@ -28,7 +29,7 @@ def remember_compiled_programs() -> None:
     config = jax.config
     if config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
-    with suppress(RuntimeError):  # whoever has no home has no cache
+    with suppress(StorageError):  # whoever has no home has no cache
         folder = cache_folder()
         tidy(folder)
         config.update("jax_compilation_cache_dir", str(folder))
@@ -39,7 +40,10 @@ def remember_compiled_programs() -> None:
 
 def all_compiled() -> Path:
     """The folder of all compiled programs."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coadapt" / "compiled"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coadapt" / "compiled"
+    except RuntimeError:
+        raise StorageError("there is no home folder to keep compiled programs in; set XDG_CACHE_HOME") from None
 
 
 def cache_folder() -> Path:

@@ -1,9 +1,6 @@
 """Settings of the compiler that the same code, in the same versions, computes other numbers under."""
 
-import os
-from pathlib import Path
-
-from coadapt.storage.files import read_regular
+from coadapt.compiler import flags
 
 SETTINGS = ("jax_enable_x64", "jax_default_prng_impl", "jax_default_matmul_precision", "jax_threefry_partitionable")
 
@@ -15,18 +12,7 @@ def numerics() -> dict[str, str]:
     """The flags of XLA, in one order, and the settings of JAX, each by the name that it is set by."""
     import jax  # here, for whoever only lists runs does not need it
 
-    flags = xla_flags(_written_out(os.environ.get("XLA_FLAGS", "").strip()))
-    return {"XLA_FLAGS": flags} | {name: str(getattr(jax.config, name)) for name in SETTINGS}
-
-
-def _written_out(text: str) -> str:
-    """XLA takes what does not begin with a dash for the name of a file with flags."""
-    if not text or text.startswith("-"):
-        return text
-    try:
-        return read_regular(Path(text)).decode(errors="replace")
-    except OSError:
-        return text  # XLA, too, will find nothing there
+    return {"XLA_FLAGS": xla_flags(flags())} | {name: str(getattr(jax.config, name)) for name in SETTINGS}
 
 
 def xla_flags(text: str) -> str:

@@ -53,7 +53,8 @@ def commit() -> str | None:
     if _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
         return None  # whatever repository is around here, this file is not part of it
     changes = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":(top,exclude){PUBLISHED}")
-    return f"{_git('rev-parse', 'HEAD')} with changes" if changes else _git("rev-parse", "HEAD")
+    unchanged = changes == ""  # and not None: then nobody knows
+    return _git("rev-parse", "HEAD") if unchanged else f"{_git('rev-parse', 'HEAD')} with changes"
 
 
 def _git(*arguments: str) -> str | None:

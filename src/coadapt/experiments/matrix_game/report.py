@@ -149,7 +149,10 @@ def _still_learning(results: Results, method: str) -> bool:
     late = max(0, len(curve) - 1 - max(1, len(curve) // 5))
     by_alpha = [results.of_alpha(curve, number) for number in range(len(exact))]
     risen = [over_seeds(of[-1] - of[late]) for of in by_alpha]
-    return any(rise.low > 0 and rise.mean > STILL_LEARNING * most for rise, most in zip(risen, exact, strict=True))
+    by_chance = lambda rise: rise.low <= 0  # which one seed alone does not tell
+    return any(
+        rise.mean > STILL_LEARNING * most and not by_chance(rise) for rise, most in zip(risen, exact, strict=True)
+    )
 
 
 def _rows(results: Results) -> list[dict[str, Any]]:
