@@ -68,8 +68,7 @@ def main():
     players = {
         "its own belief": (lambda kind: agent, 7.0),
         "the truth": (lambda kind: agent._replace(belief=ca.ConstantBelief(kind)), 7.6),
-        # It never meets its friend.
-        "the opposite": (lambda kind: agent._replace(belief=ca.ConstantBelief(1 - kind)), 0.0),
+        "the opposite": (lambda kind: agent._replace(belief=ca.ConstantBelief(1 - kind)), 0.0),  # they never meet
     }
     print("label from         goes on   goes back   mean   optimum")
     for name, (player, by_hand) in players.items():
