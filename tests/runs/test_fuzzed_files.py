@@ -270,10 +270,8 @@ def place(pristine, tmp_path, monkeypatch):
     monkeypatch.setitem(registry.EXPERIMENTS, TOY.name, TOY)
     monkeypatch.setattr("coadapt.experiments.salesman.trial.try_out", begin)
     monkeypatch.setattr("coadapt.evaluation.pictures.record_episode", begin)
-    for user in ("provenance", "working"):  # asking git takes longer than all the rest
-        monkeypatch.setattr(
-            f"coadapt.{'storage' if user == 'provenance' else 'experiments'}.{user}.commit", lambda: None
-        )
+    for user in ("storage.provenance", "runs.executor"):  # asking git takes longer than all the rest
+        monkeypatch.setattr(f"coadapt.{user}.commit", lambda: None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shutil.copytree(pristine, tmp_path / "place")
     monkeypatch.chdir(tmp_path / "place")
