@@ -89,7 +89,7 @@ def test_what_was_beaten_is_said_in_a_sentence():
     assert verdict(played(returns, SMALL)) == ""  # of which the paper has no numbers
 
 
-def matrix_results(curve: list[float], rl2_steps: int = 300):
+def matrix_results(curve: list[float], rl2_steps: int = 3_000_000):
     """Two alphas, two seeds: the agent has half and all of the best reward, RL2 what its curve says for one seed.
 
     The other seed earns a hundredth of it more, so that what is gained differs a little between them.
@@ -98,7 +98,7 @@ def matrix_results(curve: list[float], rl2_steps: int = 300):
     rewards = {"behaviour_conditioned": [0.25, 0.1], "rl2": [curve[-1], 0.1]}
     return SimpleNamespace(
         ceilings=ceilings,
-        environment_steps={"predictor": 100, "policy": 200, "rl2": rl2_steps},
+        environment_steps={"predictor": 1_000_000, "policy": 2_000_000, "rl2": rl2_steps},
         curves={"rl2": np.array([[reward, 1.01 * reward, 0.1, 0.1] for reward in curve])},
         last_step_rewards=lambda method, mode, number: np.array([rewards[method][number]]),
         of_alpha=lambda values, number: np.asarray(values)[..., 2 * number : 2 * number + 2],
@@ -111,9 +111,14 @@ def test_the_matrix_game_says_who_earns_which_share_and_who_was_not_done():
         "With partners it has never met the agent earns 50.0% to 100.0% of what the exact Bayes-optimal player earns,"
         " and RL2, which had as many steps, 80.0% to 100.0%."
     )
-    still = matrix_results([0.1, 0.2, 0.3, 0.4, 0.41], rl2_steps=600)
+    still = matrix_results([0.1, 0.2, 0.3, 0.4, 0.41], rl2_steps=6_000_000)
     assert "which had 2.00 times as many steps" in matrix_verdict(still)  # pyright: ignore[reportArgumentType]
     assert "still learning" in matrix_verdict(still)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_shorter_training_than_the_fast_presets_is_called_so():
+    short = matrix_verdict(matrix_results([0.4, 0.4, 0.4, 0.4, 0.4], rl2_steps=600_000))  # pyright: ignore[reportArgumentType]
+    assert short.endswith("; it had 20% of the fast preset's steps, which may be too few for it.")
 
 
 def test_what_one_seed_gains_and_another_loses_is_chance():

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from coadapt.evaluation.episodes import StepScores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import Estimate, over_seeds
-from coadapt.experiments.matrix_game.config import MatrixGameConfig
+from coadapt.experiments.matrix_game.config import FAST, MatrixGameConfig
 from coadapt.experiments.matrix_game.scores import METHODS, TRAINED
 from coadapt.oracles.matrix import Ceilings
 from coadapt.tables import Table
@@ -123,9 +123,11 @@ def verdict(results: Results) -> str:
     more = steps["rl2"] / (steps["predictor"] + steps["policy"])
     budget = "as many steps" if more == 1 else f"{more:.2f} times as many steps"
     learning = "; RL2 was still learning when its training was over" if _still_learning(results, "rl2") else ""
+    of_fast = steps["rl2"] / (FAST.rl2.iterations * FAST.rl2.steps_per_iteration)
+    few = f"; it had {of_fast:.0%} of the fast preset's steps, which may be too few for it" if of_fast < 1 else ""
     return (
         f"With partners it has never met the agent earns {ours} of what the exact Bayes-optimal player earns, and RL2,"
-        f" which had {budget}, {theirs}{learning}."
+        f" which had {budget}, {theirs}{learning}{few}."
     )
 
 
