@@ -12,7 +12,7 @@ import jax
 
 import coadapt as ca
 from coadapt.evaluation.regret import over_all_starts
-from coadapt.games.salesman_layouts import layout_of
+from coadapt.games.salesman.layouts import layout_of
 from coadapt.oracles.salesman import best_response, joint_optimum
 from coadapt.partners.behaviour import behaviour_of
 

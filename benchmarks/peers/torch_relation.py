@@ -1,5 +1,5 @@
 # pyright: reportMissingImports=false
-"""The relation network in PyTorch, with the features of `coadapt.games.salesman_pairs.RelativePairs`.
+"""The relation network in PyTorch, with the features of `coadapt.games.salesman.pairs.RelativePairs`.
 
 All pairs of all observations of a batch are made at once and go through the perceptron as one matrix.
 """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
     from coadapt.evaluation.returns import mean_returns
     from coadapt.games.game import MAIN, PARTNER, Game, Outcome
     from coadapt.games.matrix import MatrixGame
-    from coadapt.games.salesman import Salesman
+    from coadapt.games.salesman.rules import Salesman
     from coadapt.learning import ppo, supervised
     from coadapt.learning.ppo import PPOConfig
     from coadapt.learning.supervised import SupervisedConfig
@@ -101,7 +101,7 @@ _HOMES = {
     "coadapt.evaluation.returns": ("mean_returns",),
     "coadapt.games.game": ("MAIN", "PARTNER", "Game", "Outcome"),
     "coadapt.games.matrix": ("MatrixGame",),
-    "coadapt.games.salesman": ("Salesman",),
+    "coadapt.games.salesman.rules": ("Salesman",),
     "coadapt.learning": ("ppo", "supervised"),
     "coadapt.learning.ppo": ("PPOConfig",),
     "coadapt.learning.supervised": ("SupervisedConfig",),

@@ -10,8 +10,8 @@ from coadapt.agents.best_response import FollowsTable, RespondsToLikeliest
 from coadapt.agents.posterior import PartnerPosterior, led_to
 from coadapt.encounters import rollout, start_episode
 from coadapt.games.game import MAIN
-from coadapt.games.salesman import Salesman, SalesmanObservation
-from coadapt.games.salesman_layouts import StartsAt, layout_of, table_shape
+from coadapt.games.salesman.layouts import StartsAt, layout_of, table_shape
+from coadapt.games.salesman.rules import Salesman, SalesmanObservation
 from coadapt.oracles.salesman import best_response
 from coadapt.partners.dirichlet import Stationary
 from coadapt.players import Decision

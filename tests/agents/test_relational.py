@@ -16,9 +16,9 @@ from coadapt.agents.relational import (
     ready,
 )
 from coadapt.games.game import MAIN
-from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs, TurnedPairs
-from coadapt.games.salesman_turns import Turn, turned, turned_moves
+from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
+from coadapt.games.salesman.rules import Salesman
+from coadapt.games.salesman.symmetry import Turn, turned, turned_moves
 
 GAME = Salesman(size=5, subgoals=2)
 SIZES = RelationSizes(RelativePairs(5), before=(32, 32), after=(16, 16))

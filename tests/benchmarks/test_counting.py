@@ -6,7 +6,7 @@ from coadapt.benchmarks.counting import forward, forward_and_back, ppo_update
 from coadapt.benchmarks.ours import Training, arranged, training_request
 from coadapt.experiments.salesman import FAST
 from coadapt.experiments.salesman.world import Sizes, World
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 
 
 def test_an_example_goes_forward():

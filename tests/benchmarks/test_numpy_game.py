@@ -7,7 +7,7 @@ from benchmarks.peers.numpy_salesman import NumpySalesman, Rules, distinct
 
 from coadapt.configs.data import plain
 from coadapt.games.game import MAIN, PARTNER
-from coadapt.games.salesman import Salesman, SalesmanState
+from coadapt.games.salesman.rules import Salesman, SalesmanState
 
 
 def as_ours(theirs: NumpySalesman) -> SalesmanState:

@@ -18,8 +18,8 @@ import numpy as np
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import ConstantBelief
 from coadapt.evaluation.returns import Sums, _means
-from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_layouts import Layout
+from coadapt.games.salesman.layouts import Layout
+from coadapt.games.salesman.rules import Salesman
 from coadapt.learning import ppo
 from coadapt.learning.ppo import Experience
 from coadapt.learning.replay import replay

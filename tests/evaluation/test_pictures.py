@@ -26,7 +26,7 @@ from coadapt.evaluation.pictures import (
     record_episode,
     state_picture,
 )
-from coadapt.games.salesman import MOVES, Salesman, SalesmanObservation, SalesmanState
+from coadapt.games.salesman.rules import MOVES, Salesman, SalesmanObservation, SalesmanState
 from coadapt.players import Decision
 
 NAMES = ("novice", "intermediate", "skilled")

@@ -9,8 +9,8 @@ import pytest
 
 from coadapt.agents.best_response import FollowsTable
 from coadapt.evaluation.regret import from_starts, from_table, over_all_starts, shared_layout, starts_on_a_layout
-from coadapt.games.salesman import MOVES, Salesman
-from coadapt.games.salesman_layouts import Layout, layout_of
+from coadapt.games.salesman.layouts import Layout, layout_of
+from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.oracles.salesman import at_random, best_response
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.dirichlet import Stationary

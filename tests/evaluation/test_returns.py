@@ -16,7 +16,7 @@ from coadapt.evaluation.returns import (
     side_by_side,
 )
 from coadapt.games.matrix import MatrixGame
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.population import Partners
 

@@ -7,8 +7,8 @@ import jax
 import pytest
 
 from coadapt.evaluation.regret import over_all_starts
-from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_layouts import layout_of
+from coadapt.games.salesman.layouts import layout_of
+from coadapt.games.salesman.rules import Salesman
 from coadapt.oracles.salesman import joint_optimum
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "best_response.py"

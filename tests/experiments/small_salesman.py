@@ -5,7 +5,7 @@ from dataclasses import replace
 from coadapt.experiments.salesman import FAST
 from coadapt.experiments.salesman.config import Measures
 from coadapt.experiments.salesman.world import Sizes, World
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 
 _PPO = replace(FAST.clones, iterations=4, games=12, steps=8, epochs=1, minibatches=2)
 

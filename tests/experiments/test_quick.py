@@ -16,7 +16,7 @@ from coadapt.experiments.salesman.reproduce import stages
 from coadapt.experiments.salesman.results import gather
 from coadapt.experiments.salesman.scores import Cell
 from coadapt.experiments.salesman.shipped import PRESETS, the_package
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 

@@ -12,7 +12,7 @@ from coadapt.experiments.salesman import FAST, PAPER
 from coadapt.experiments.salesman.clones import clones
 from coadapt.experiments.salesman.seats import seats_of, told_by_sources, told_labels
 from coadapt.experiments.salesman.world import World
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.learning.ppo import PPOInfo
 from tests.experiments.small_salesman import SMALL
 

@@ -11,7 +11,7 @@ from coadapt.cli import main
 from coadapt.configs.data import plain
 from coadapt.experiments.salesman import weights
 from coadapt.experiments.salesman.weights import AGENTS, Saved, _shapes
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.sealed import read_sealed, write_sealed
 from tests.experiments.small_salesman import SMALL

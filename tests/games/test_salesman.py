@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from coadapt.games.game import MAIN, PARTNER
-from coadapt.games.salesman import MOVES, Salesman, SalesmanState, distinct
-from coadapt.games.salesman_pairs import KINDS, AbsolutePairs, RelativePairs, TurnedPairs, together
-from coadapt.games.salesman_turns import Turn, home, turned, turned_moves
+from coadapt.games.salesman.pairs import KINDS, AbsolutePairs, RelativePairs, TurnedPairs, together
+from coadapt.games.salesman.rules import MOVES, Salesman, SalesmanState, distinct
+from coadapt.games.salesman.symmetry import Turn, home, turned, turned_moves
 from coadapt.oracles.salesman_plans import best_plans
 
 UP, DOWN, LEFT, RIGHT = range(4)

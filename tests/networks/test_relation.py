@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coadapt.games.game import MAIN
-from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_pairs import RelativePairs
+from coadapt.games.salesman.pairs import RelativePairs
+from coadapt.games.salesman.rules import Salesman
 from coadapt.networks.relation import RelationNetwork, worth_tabulating
 
 VIEW = RelativePairs(11)

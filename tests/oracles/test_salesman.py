@@ -11,8 +11,8 @@ from coadapt.agents.best_response import FollowsTable
 from coadapt.encounters import rollout, start_episode
 from coadapt.evaluation.episodes import episode_scores
 from coadapt.games.game import MAIN
-from coadapt.games.salesman import MOVES, Salesman
-from coadapt.games.salesman_layouts import Layout, StartsAt, layout_of, place, start_on, states_of, table_shape
+from coadapt.games.salesman.layouts import Layout, StartsAt, layout_of, place, start_on, states_of, table_shape
+from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.oracles.salesman import at_random, best_response, check_fits, joint_optimum, outlook_of
 from coadapt.oracles.salesman_plans import best_plans
 from coadapt.partners.dirichlet import Stationary

@@ -19,7 +19,7 @@ import coadapt
 from coadapt.experiments.salesman import FAST
 from coadapt.experiments.salesman.clones import clones
 from coadapt.experiments.salesman.training import predictor
-from coadapt.games.salesman import SalesmanObservation
+from coadapt.games.salesman.rules import SalesmanObservation
 from coadapt.players import Player
 
 FILE = Path(__file__).with_name("recorded.safetensors")

@@ -15,7 +15,7 @@ from coadapt.evaluation.episodes import first_episode
 from coadapt.evaluation.regret import from_starts, from_table, shared_layout, starts_on_a_layout
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.games.game import MAIN
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.oracles.salesman import best_response, joint_optimum, outlook_of
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners

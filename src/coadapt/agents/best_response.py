@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Count, Int, Key
-from coadapt.games.salesman import MOVES
-from coadapt.games.salesman_layouts import place
+from coadapt.games.salesman.layouts import place
+from coadapt.games.salesman.rules import MOVES
 from coadapt.oracles.salesman import Actions
 from coadapt.players import Belief, Decision
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Flag, Float, Vector
-from coadapt.games.salesman import MOVES, Cell, Salesman, SalesmanObservation
+from coadapt.games.salesman.rules import MOVES, Cell, Salesman, SalesmanObservation
 
 
 class Watched(NamedTuple):

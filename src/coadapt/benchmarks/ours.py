@@ -20,7 +20,7 @@ from coadapt.experiments.salesman.baseline import lstm_clones
 from coadapt.experiments.salesman.clones import clones
 from coadapt.experiments.salesman.world import World
 from coadapt.games.game import MAIN, PARTNER
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.learning.optimiser import TrainState
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig

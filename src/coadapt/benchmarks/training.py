@@ -17,7 +17,7 @@ from coadapt.benchmarks.ours import arranged, training_request
 from coadapt.configs.data import plain
 from coadapt.experiments.salesman.world import World
 from coadapt.games.game import MAIN
-from coadapt.games.salesman_pairs import RelativePairs
+from coadapt.games.salesman.pairs import RelativePairs
 from coadapt.learning.ppo import PPOConfig
 from coadapt.runs.progress import Progress
 

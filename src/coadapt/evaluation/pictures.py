@@ -17,7 +17,7 @@ from coadapt.arrays import Key
 from coadapt.encounters import NeverEnds, Players, advance, start_episode
 from coadapt.evaluation.figures import as_files
 from coadapt.games.game import MAIN, PARTNER
-from coadapt.games.salesman import Salesman, SalesmanState
+from coadapt.games.salesman.rules import Salesman, SalesmanState
 
 MAIN_COLOUR, PARTNER_COLOUR, SUBGOAL_COLOUR, GOAL_COLOUR = "#0072b2", "#d55e00", "#009e73", "#f5c400"
 """From the palette of Okabe and Ito, which the colour-blind can tell apart, too; its yellow is a little deeper here."""

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from coadapt.arrays import Array, Float, Key, Scalar
 from coadapt.encounters import Greedy, rollout, start_episode
 from coadapt.evaluation.episodes import EpisodeScores, episode_scores
-from coadapt.games.salesman import Salesman, SalesmanState
-from coadapt.games.salesman_layouts import Layout, StartsAt, layout_of, place, start_on
+from coadapt.games.salesman.layouts import Layout, StartsAt, layout_of, place, start_on
+from coadapt.games.salesman.rules import Salesman, SalesmanState
 from coadapt.oracles.salesman import Table
 from coadapt.players import Player
 

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Int
-from coadapt.games.salesman import MOVES, Salesman
-from coadapt.games.salesman_layouts import Layout, table_shape
+from coadapt.games.salesman.layouts import Layout, table_shape
+from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.memory import check_memory
 
 Table = Float[Array, "row column row column set"]

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float
 from coadapt.games.game import PARTNER
-from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_layouts import Layout, states_of, table_shape
+from coadapt.games.salesman.layouts import Layout, states_of, table_shape
+from coadapt.games.salesman.rules import Salesman
 from coadapt.players import Player
 
 STATES_AT_ONCE = 8_192

@@ -35,8 +35,8 @@ from coadapt.experiments.salesman.seats import (
 )
 from coadapt.experiments.salesman.training import acting_on
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.games.salesman import SalesmanState
-from coadapt.games.salesman_layouts import layout_of
+from coadapt.games.salesman.layouts import layout_of
+from coadapt.games.salesman.rules import SalesmanState
 from coadapt.oracles.salesman import Actions, Behaviour, Outlook, at_random, best_response, check_fits, joint_optimum
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners

@@ -11,7 +11,7 @@ from coadapt.evaluation.statistics import Estimate, crossed, over_seeds
 from coadapt.experiments.salesman.results import Results
 from coadapt.experiments.salesman.wording import ACTING, NAMES, PaperRow, interval, is_the_papers, number, paper_row
 from coadapt.experiments.salesman.world import KINDS
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.oracles.salesman_plans import Plans, best_plans
 from coadapt.pipeline.stages import key_for
 from coadapt.tables import Table

@@ -29,7 +29,7 @@ from coadapt.experiments.salesman.seats import (
 from coadapt.experiments.salesman.training import told_by
 from coadapt.experiments.salesman.world import KINDS
 from coadapt.games.game import MAIN
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.pipeline.stages import key_for, measuring_stage
 from coadapt.runs.stage import Info, Inputs, Stage

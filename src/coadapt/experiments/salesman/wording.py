@@ -6,7 +6,7 @@ import numpy as np
 
 from coadapt.evaluation.statistics import Estimate
 from coadapt.experiments.salesman.results import Results
-from coadapt.games.salesman import Salesman
+from coadapt.games.salesman.rules import Salesman
 
 NAMES = {
     "behaviour_conditioned": "behaviour-conditioned",

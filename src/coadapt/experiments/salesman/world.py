@@ -6,8 +6,8 @@ import jax.numpy as jnp
 
 from coadapt.agents.relational import RelationSizes
 from coadapt.configs.checks import MOST_UNITS, each_whole, one_of, positive, whole
-from coadapt.games.salesman import Salesman
-from coadapt.games.salesman_pairs import AbsolutePairs, RelativePairs, TurnedPairs
+from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
+from coadapt.games.salesman.rules import Salesman
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.memory import check_memory

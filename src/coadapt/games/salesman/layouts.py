@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Int, Key
 from coadapt.games.game import Outcome
-from coadapt.games.salesman import Cell, Salesman, SalesmanObservation, SalesmanState, distinct
+from coadapt.games.salesman.rules import Cell, Salesman, SalesmanObservation, SalesmanState, distinct
 
 
 class Layout(NamedTuple):

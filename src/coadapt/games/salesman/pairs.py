@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Array, Float, Int
-from coadapt.games.salesman import MOVES, SalesmanObservation
-from coadapt.games.salesman_turns import home, turned, turned_moves
+from coadapt.games.salesman.rules import MOVES, SalesmanObservation
+from coadapt.games.salesman.symmetry import home, turned, turned_moves
 
 ROLES = ("own", "other")
 KINDS = ("open subgoal", "goal", "agent", "collected subgoal")

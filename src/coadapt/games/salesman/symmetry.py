@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Flag, Int
-from coadapt.games.salesman import MOVES, Cell, SalesmanObservation
+from coadapt.games.salesman.rules import MOVES, Cell, SalesmanObservation
 
 
 class Turn(NamedTuple):
