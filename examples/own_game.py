@@ -10,8 +10,7 @@ import coadapt as ca
 
 
 class Lake:
-    num_actions = (3, 3)  # of the agent, of the friend: back, stay, on
-    max_steps = 8
+    num_actions, max_steps = (3, 3), 8  # both the agent and the friend can go back, stay or go on
 
     def reset(self, key):
         return jnp.int32(0), jax.random.randint(key, (2,), 0, 5)  # steps taken; where the agent and the friend are
@@ -43,19 +42,20 @@ GAME, FRIENDS = Lake(), ca.fixed_population_of({"goes on": [GoesOn()], "goes bac
 
 
 def train(keys):
-    gap, friend = lambda seen: seen["gap"], lambda seen: seen["friend"]  # the views of the policy and of the belief
+    seen = GAME.observe(GAME.reset(keys[0]), ca.MAIN)  # an observation, for its shapes
+    gap, friend = (ca.VectorSpec(lambda seen, part=part: seen[part]) for part in ("gap", "friend"))  # who sees what
     # A policy is told the truth and learns to close the gap. With less entropy it would just wait for its friend.
-    policy = ca.ConditionedPolicy(keys[0], gap, inputs=5, labels=2, hidden=(32,), actions=3)
-    critic = ca.ConditionedCritic(keys[1], gap, inputs=5, labels=2, hidden=(32,))
+    policy = ca.ConditionedPolicy(keys[0], gap, seen, labels=2, hidden=(32,), actions=3)
+    critic = ca.ConditionedCritic(keys[1], gap, seen, labels=2, hidden=(32,))
     told = lambda policy, kind: ca.BehaviourConditioned(ca.ConstantBelief(kind), policy)
-    config = ca.PPOConfig(iterations=300, games=64, steps=8, learning_rate=3e-3, discount=0.9, entropy_bonus=1.0)
+    config = ca.PPOConfig(iterations=300, num_envs=64, num_steps=8, learning_rate=3e-3, discount=0.9, entropy_coefficient=1.0)
     state = ca.ppo.start(keys[2], policy, critic, config)
     state, _ = ca.ppo.train_chunk(state, GAME, FRIENDS, told, config, config.iterations)
-    policy = ca.OnTheLikeliest(state.policy.network)  # it has never been told anything but certainties
+    policy = ca.ConditionedOnMAP(state.policy.network)  # it has never been told anything but certainties
     # A belief watches the friend and learns to see the truth. Meanwhile the agent acts on what it believes so far.
-    belief = ca.LearnedBelief(keys[3], friend, inputs=5, units=16, hidden=(16,), labels=2)
+    belief = ca.LearnedBelief(keys[3], friend, seen, units=16, hidden=(16,), labels=2)
     agent = lambda belief: ca.BehaviourConditioned(belief, policy)
-    config = ca.SupervisedConfig(iterations=150, games=64, steps=8, learning_rate=1e-2)
+    config = ca.SupervisedConfig(iterations=150, num_envs=64, num_steps=8, learning_rate=1e-2)
     state, loss = ca.supervised.start(keys[4], belief, config), ca.supervised.negative_log_likelihood
     state, _ = ca.supervised.train_chunk(state, GAME, FRIENDS, agent, loss, config, config.iterations)
     return agent(state.belief.network)
@@ -63,8 +63,8 @@ def train(keys):
 
 def main():
     agent = jax.jit(train)(jax.random.split(jax.random.key(0), 5))
-    # By hand: whoever knows the kind is side by side from the first step on at three of the five gaps, and one step
-    # later at two: 8 - 2/5 = 7.6. Whoever does not has to guess, which at any gap costs a step on average: 8 - 1 = 7.
+    # By hand: who knows the kind is side by side from the first step on at three of the five gaps, and a step later
+    # at two: 8 - 2/5 = 7.6. Who does not has to guess, which at any gap costs a step on average: 8 - 1 = 7.
     players = {
         "its own belief": (lambda kind: agent, 7.0),
         "the truth": (lambda kind: agent._replace(belief=ca.ConstantBelief(kind)), 7.6),

@@ -49,8 +49,8 @@ def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        (("predictor.games=2000000000",), "predictor.games must be a whole number from 1 to 10000000, not 2000000000"),
-        (("predictor.games=10000000",), "for a chunk of predictor, more than the "),
+        (("predictor.num_envs=2000000000",), "predictor.num_envs must be a whole number from 1 to 10000000, not 2000000000"),
+        (("predictor.num_envs=10000000",), "for a chunk of predictor, more than the "),
         (("sizes.predictor_units=2000000000",), "sizes.predictor_units must be a whole number from 1 to 100000, not "),
         (("sizes.predictor_units=100000",), "for the state of predictor, more than the "),
     ],

@@ -27,7 +27,7 @@ NAMES = ["good", "finished", "broken", "artefacts", "new", "runs/good", ".", "..
 PATHS = [*NAMES, "results", "good.json", "wrong.json", "list.json", "deep.json", "latin.json", "nan.json", "pipe"]
 PATHS += ["missing.json", "file/below", "/dev/null", "/dev/full", "/proc/nothing/here", "/proc/self/mem", "empty"]
 AGENTS = ["salesman/behaviour-conditioned", "salesman/behaviour-conditioned/3", "salesman/partners/100-skilled"]
-FIELDS = ["policy.learning_rate", "seeds", "alphas", "payoff", "rl2.games", "policy", "world.game.size", "episodes"]
+FIELDS = ["policy.learning_rate", "seeds", "alphas", "payoff", "rl2.num_envs", "policy", "world.game.size", "episodes"]
 FIELDS += [
     "experiment.predictor.iterations",
     "methods",

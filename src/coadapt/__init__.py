@@ -15,11 +15,12 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
     from coadapt.agents.behaviour_conditioned import (
         BehaviourConditioned,
         ConditionedCritic,
+        ConditionedOnMAP,
         ConditionedPolicy,
-        OnTheLikeliest,
     )
     from coadapt.agents.beliefs import ConstantBelief, DirichletPosterior, LearnedBelief, ReplayedBelief
-    from coadapt.agents.rl2 import RL2, RL2Critic
+    from coadapt.agents.encoders import EncoderSpec, GridSpec, RelationSpec, VectorSpec
+    from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
     from coadapt.catalogue import load, published
     from coadapt.encounters import EpisodeState, Transition, rollout, start_episode
     from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
@@ -33,31 +34,33 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
     from coadapt.partners.dirichlet import DirichletPartners, Stationary
     from coadapt.partners.mixed import Cast, OneOf, fixed_population_of
     from coadapt.partners.population import FixedPopulation, Partners, Population
-    from coadapt.players import Belief, Critic, Decision, Player, Policy
+    from coadapt.players import Belief, Critic, Decision, Encoder, Player, Policy
 
 __version__ = "0.1.0"
 
 __all__ = [
     "MAIN",
     "PARTNER",
-    "RL2",
     "BehaviourConditioned",
     "Belief",
     "BestAction",
     "Cast",
     "ConditionedCritic",
+    "ConditionedOnMAP",
     "ConditionedPolicy",
     "ConstantBelief",
     "Critic",
     "Decision",
     "DirichletPartners",
     "DirichletPosterior",
+    "Encoder",
+    "EncoderSpec",
     "EpisodeState",
     "FixedPopulation",
     "Game",
+    "GridSpec",
     "LearnedBelief",
     "MatrixGame",
-    "OnTheLikeliest",
     "OneOf",
     "Outcome",
     "PPOConfig",
@@ -65,12 +68,15 @@ __all__ = [
     "Player",
     "Policy",
     "Population",
-    "RL2Critic",
+    "RecurrentCritic",
+    "RecurrentPolicy",
+    "RelationSpec",
     "ReplayedBelief",
     "Salesman",
     "Stationary",
     "SupervisedConfig",
     "Transition",
+    "VectorSpec",
     "bayes_optimal",
     "fixed_population_of",
     "load",
@@ -91,10 +97,10 @@ _HOMES = {
         "BehaviourConditioned",
         "ConditionedCritic",
         "ConditionedPolicy",
-        "OnTheLikeliest",
     ),
     "coadapt.agents.beliefs": ("ConstantBelief", "DirichletPosterior", "LearnedBelief", "ReplayedBelief"),
-    "coadapt.agents.rl2": ("RL2", "RL2Critic"),
+    "coadapt.agents.encoders": ("EncoderSpec", "GridSpec", "RelationSpec", "VectorSpec"),
+    "coadapt.agents.recurrent": ("RecurrentCritic", "RecurrentPolicy"),
     "coadapt.catalogue": ("load", "published"),
     "coadapt.encounters": ("EpisodeState", "Transition", "rollout", "start_episode"),
     "coadapt.evaluation.episodes": ("play_episodes", "play_told_episodes", "step_scores"),
@@ -108,7 +114,7 @@ _HOMES = {
     "coadapt.partners.dirichlet": ("DirichletPartners", "Stationary"),
     "coadapt.partners.mixed": ("Cast", "OneOf", "fixed_population_of"),
     "coadapt.partners.population": ("FixedPopulation", "Partners", "Population"),
-    "coadapt.players": ("Belief", "Critic", "Decision", "Player", "Policy"),
+    "coadapt.players": ("Belief", "Critic", "Decision", "Encoder", "Player", "Policy"),
 }
 """Which module each of these names comes from."""
 

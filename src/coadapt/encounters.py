@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Keys, Scalar, Vector
 from coadapt.games.game import MAIN, PARTNER, Game
-from coadapt.players import Player
+from coadapt.players import Player, prepared
 
 Players = tuple[Player, Player]  # in the order of the seats: the main agent, the partner
 Greedy = bool | Flag
@@ -128,7 +128,7 @@ def rollouts_with_each(
     by_partner = jax.tree.map(lambda rows: rows.reshape(*keys.shape, *rows.shape[1:]), told)
 
     def one(key, partner, row):
-        players = as_player(row), partner
+        players = prepared(as_player(row), keys.size * steps), prepared(partner, keys.shape[1] * steps)
         return rollout(start_episode(key, game, players), game, players, steps, greedy)[1]
 
     with_one_partner = jax.vmap(one, (0, None, 0))

@@ -8,8 +8,9 @@ Everything here is written for one game; callers `vmap`.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+import jax
 import numpy as np
 
 from coadapt.arrays import Array, Float, Int, Key, Scalar, Vector
@@ -17,13 +18,48 @@ from coadapt.arrays import Array, Float, Int, Key, Scalar, Vector
 View = Callable[[Any], Vector]
 """What a network looks at: an observation in, a vector out."""
 
+Actions = Int[Array, "actions"]
+"""By action: which one it is as it is seen."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """An observation as a vector, before any head: its *embedding*."""
+
+    def __call__(self, observation: Any) -> Vector: ...
+
+    def actions(self, observation: Any) -> Actions | None:
+        """Which action each one is as it is seen. An encoder that turns the board turns the actions with it."""
+        ...
+
+    def prepared(self, samples: int) -> "Encoder":
+        """The same function, with all worked out beforehand that pays off for so many observations."""
+        ...
+
+
+Network = TypeVar("Network")
+
+
+def prepared(networks: Network, samples: int) -> Network:
+    """The same players, networks or trees of them with every encoder prepared for so many observations.
+
+    Whoever plays or learns does this before going through time: then what does not depend on the observation is worked
+    out once.
+    """
+    is_encoder = lambda node: isinstance(node, Encoder)
+    prepare = lambda node: node.prepared(samples) if is_encoder(node) else node
+    return jax.tree.map(prepare, networks, is_leaf=is_encoder)
+
 
 @runtime_checkable
 class PairView(Protocol):
     """What a relation network looks at: an observation in, its pairs out, as rows of a table of all there can be.
 
-    `rest_size` numbers come with the pairs, for after the sum.
+    The table has so many `rows`; `rest_size` numbers come with the pairs, for after the sum.
     """
+
+    @property
+    def rows(self) -> int: ...
 
     @property
     def rest_size(self) -> int: ...
@@ -36,8 +72,8 @@ class PairView(Protocol):
         """The rows of an observation's pairs, and the rest."""
         ...
 
-    def actions(self, observation: Any) -> Int[Array, "actions"]:
-        """By action: which one it is as seen from here. A view may turn the board, and then actions turn with it."""
+    def actions(self, observation: Any) -> Actions:
+        """Which action each one is as seen from here."""
         ...
 
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.bayes import BestAction
-from coadapt.agents.behaviour_conditioned import FEEDS, BehaviourConditioned
+from coadapt.agents.behaviour_conditioned import CONDITIONINGS, BehaviourConditioned
 from coadapt.agents.beliefs import ConstantBelief, DirichletPosterior, ReplayedBelief
 
 TABLE = jnp.log(jnp.array([[9.0, 1.0], [0.2, 0.8]]))
@@ -28,14 +28,14 @@ def said(belief, *observations):
 
 def test_a_policy_is_fed_the_belief_its_likeliest_label_or_one_drawn_from_it():
     """Drawn: 0.25 * 0.9 + 0.75 * 0.2 = 0.375 for the first action."""
-    logits = {name: feed(policy)(None, BELIEF) for name, feed in FEEDS.items()}
+    logits = {name: feed(policy)(None, BELIEF) for name, feed in CONDITIONINGS.items()}
     np.testing.assert_allclose(logits["probabilities"], BELIEF @ TABLE, rtol=1e-6)
-    np.testing.assert_allclose(logits["likeliest"], TABLE[1], rtol=1e-6)
-    np.testing.assert_allclose(jax.nn.softmax(logits["drawn"]), [0.375, 0.625], rtol=1e-5)
+    np.testing.assert_allclose(logits["map"], TABLE[1], rtol=1e-6)
+    np.testing.assert_allclose(jax.nn.softmax(logits["sampled"]), [0.375, 0.625], rtol=1e-5)
 
 
 def test_a_belief_that_is_certain_is_fed_alike_in_every_way():
-    for feed in FEEDS.values():
+    for feed in CONDITIONINGS.values():
         np.testing.assert_allclose(jax.nn.softmax(feed(policy)(None, jnp.array([1.0, 0.0]))), [0.9, 0.1], atol=1e-6)
 
 

@@ -25,7 +25,7 @@ from coadapt.learning.ppo import Experience
 from coadapt.learning.replay import replay
 from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
-from coadapt.networks.relation import RelationNetwork
+from coadapt.networks.relation import PairSum
 from coadapt.oracles.salesman import at_random, best_response, outlook_of
 
 SIZES = tuple(2**power + off for power in range(10, 20) for off in (-1, 0, 1))
@@ -73,19 +73,24 @@ def reported_fault(rows: int) -> Compared:
 
 def relation_table(rows: int) -> Compared:
     """The table of a relation network: one row for every pair there can be."""
-    network, table = RelationNetwork(KEY, 12, 2, (24, 16), (8,), 4), rows_of(rows, 12)
-    compiled = jax.jit(lambda network, table: network.tabulated(table).embedded)(network, table)
-    return Compared(compiled, np.maximum(_perceptron(network.before, table, _relu), 0))
+    pairs, table = PairSum(KEY, 12, (24, 16)), rows_of(rows, 12)
+    compiled = jax.jit(lambda pairs, table: pairs.tabulated(table).embedded)(pairs, table)
+    return Compared(compiled, np.maximum(_perceptron(pairs, table, _relu), 0))
 
 
 def relation_states(rows: int) -> Compared:
     """States that gather and sum the rows of their pairs, and what the network makes of them."""
-    network, table, rest = RelationNetwork(KEY, 12, 2, (24, 16), (8,), 4), rows_of(300, 12), rows_of(rows, 2)
+    pairs, after = PairSum(KEY, 12, (24, 16)), MLP(KEY, 18, (8,), 4, activation=jax.nn.relu)
+    table, rest = rows_of(300, 12), rows_of(rows, 2)
     indices = np.random.default_rng(rows).integers(0, 300, (rows, 10))
-    look = lambda network, indices, rest: jax.vmap(network.tabulated(jnp.asarray(table)))(indices, rest)
-    embedded = np.maximum(_perceptron(network.before, table, _relu), 0)
+
+    def look(pairs, after, indices, rest):
+        tabulated = pairs.tabulated(jnp.asarray(table))
+        return jax.vmap(lambda rows, rest: after(jnp.concatenate([tabulated(rows), rest])))(indices, rest)
+
+    embedded = np.maximum(_perceptron(pairs, table, _relu), 0)
     summed = np.concatenate([embedded[indices].sum(axis=1), rest], axis=1)
-    return Compared(jax.jit(look)(network, indices, rest), _perceptron(network.after, summed, _relu))
+    return Compared(jax.jit(look)(pairs, after, indices, rest), _perceptron(after, summed, _relu))
 
 
 def recurrent_replay(rows: int) -> Compared:
@@ -100,9 +105,10 @@ def recurrent_replay(rows: int) -> Compared:
 
 def ppo_gradients(rows: int) -> Compared:
     """PPO's loss and its gradients in both networks, over games of one step each."""
-    see = lambda observation: observation
+    see, seen = VectorSpec(lambda observation: observation), jnp.zeros(4)
     for_policy, for_critic = jax.random.split(KEY)
-    networks = ConditionedPolicy(for_policy, see, 4, 2, (6, 5), 3), ConditionedCritic(for_critic, see, 4, 2, (6, 5))
+    policy = ConditionedPolicy(for_policy, see, seen, 2, (6, 5), 3)
+    networks = policy, ConditionedCritic(for_critic, see, seen, 2, (6, 5))
     loud, drawn = loud_tail(rows)[:, None], np.random.default_rng(rows)
     experience = Experience(
         observations=jnp.asarray(rows_of(rows, 4)[:, None]),

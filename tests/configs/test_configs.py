@@ -115,7 +115,7 @@ def test_any_single_bad_field_is_refused_with_its_name_its_value_and_what_is_all
         (("rl2", "learning_rat"), 1, "there is no field rl2.learning_rat; did you mean learning_rate?"),
         (("zzz",), 1, "there is no field zzz; the fields are predictor, policy"),
         (("policy", "discount"), 1.5, "policy.discount must be a number from 0 to 1, not 1.5"),
-        (("policy", "minibatches"), 3, "policy.games (200) must be a multiple of minibatches (3)"),
+        (("policy", "minibatches"), 3, "policy.num_envs (200) must be a multiple of minibatches (3)"),
         (("policy",), [], "policy must be an object with named fields, not []"),
         (("seeds",), [0, 0], "seeds must be a list with something in it and nothing twice, not [0, 0]"),
         (("sizes", "policy_hidden"), [6, 0], "sizes.policy_hidden must hold whole numbers from 1 to 100000, not 0"),

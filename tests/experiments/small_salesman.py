@@ -7,7 +7,7 @@ from coadapt.experiments.salesman.config import Measures
 from coadapt.experiments.salesman.world import Sizes, World
 from coadapt.games.salesman.rules import Salesman
 
-_PPO = replace(FAST.clones, iterations=4, games=12, steps=8, epochs=1, minibatches=2)
+_PPO = replace(FAST.clones, iterations=4, num_envs=12, num_steps=8, epochs=1, minibatches=2)
 
 SMALL = replace(
     FAST,
@@ -18,7 +18,7 @@ SMALL = replace(
     ),
     clones=_PPO,
     policy=_PPO,
-    predictor=replace(FAST.predictor, iterations=4, games=12, steps=8, minibatches=2),
+    predictor=replace(FAST.predictor, iterations=4, num_envs=12, num_steps=8, minibatches=2),
     lstm_clones=_PPO,
     lstm=_PPO,
     seeds=(3,),

@@ -153,7 +153,7 @@ def test_both_methods_consume_the_same_number_of_steps(preset):
 
 def test_the_paper_preset_is_what_the_paper_states():
     for training in (PAPER.predictor, PAPER.policy, PAPER.rl2):
-        assert (training.games, training.steps, training.learning_rate) == (50, 10, 5e-4)
+        assert (training.num_envs, training.num_steps, training.learning_rate) == (50, 10, 5e-4)
     assert (len(PAPER.alphas), len(PAPER.seeds)) == (6, 5)
 
 

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.agents.relational import RelationalBelief, RelationalLSTM, RelationalPolicy
 from coadapt.experiments.salesman import FAST, PAPER
 from coadapt.experiments.salesman.clones import clones
 from coadapt.experiments.salesman.seats import seats_of, told_by_sources, told_labels
@@ -21,13 +20,12 @@ def test_in_execution_nobody_but_the_controls_is_told_anything():
     """Whatever the label of an episode is, the same player sits down to it."""
     labels = jnp.eye(3)
     world = SMALL.world
-    sizes = world.relation_sizes(SMALL.policy)
     made = {
-        "policy": RelationalPolicy(jax.random.key(0), sizes, 3, 4),
-        "predictor": RelationalBelief(jax.random.key(1), sizes, 4, (4,), 3),
-        "label_blind": RelationalPolicy(jax.random.key(2), sizes, 3, 4),
-        "lstm": RelationalLSTM(jax.random.key(3), sizes, 4, 4),
-        "lstm_matched": RelationalLSTM(jax.random.key(4), sizes, 4, 4),
+        "policy": world.new_policy(jax.random.key(0)),
+        "predictor": world.new_predictor(jax.random.key(1)),
+        "label_blind": world.new_policy(jax.random.key(2)),
+        "lstm": world.new_recurrent_policy(jax.random.key(3)),
+        "lstm_matched": world.new_recurrent_policy(jax.random.key(4)),
     }
     seats = seats_of(SMALL, made.__getitem__, labels)
     told = told_by_sources(jax.random.key(5), labels)
@@ -104,8 +102,8 @@ def test_the_paper_preset_is_what_the_paper_states():
         (lambda: replace(FAST, intermediate_length=(36.0, 30.0)), "intermediate_length must be two lengths"),
         (lambda: replace(FAST, intermediate_length=(30.0, 60.0)), "intermediate_length must be a number from 1 to 50"),
         (lambda: replace(FAST, batch=3_000), r"episodes \(2000\) must be a multiple of batch \(3000\)"),
-        (lambda: replace(FAST, clones=replace(FAST.clones, steps=20)), r"clones.steps must cover an episode \(50\)"),
-        (lambda: replace(FAST, lstm=replace(FAST.lstm, games=604)), "lstm.games must be a multiple of the 15 training"),
+        (lambda: replace(FAST, clones=replace(FAST.clones, num_steps=20)), r"clones.num_steps must cover an episode \(50\)"),
+        (lambda: replace(FAST, lstm=replace(FAST.lstm, num_envs=604)), "lstm.num_envs must be a multiple of the 15 training"),
         (lambda: replace(FAST, curve_points=7), r"clones.iterations \(\d+\) must be a multiple of curve_points \(7\)"),
     ],
 )

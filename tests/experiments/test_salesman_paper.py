@@ -47,6 +47,6 @@ def test_two_iterations_of_the_paper_preset(training, left_behind, capsys):
 
 def test_the_papers_pairs_are_too_many_for_a_table():
     """Absolute places make 117,128 different pairs, and a minibatch of 4,000 states has 48,000."""
-    sizes = PAPER.world.relation_sizes(PAPER.clones)
-    assert len(sizes.view.table()) == 2 * 4 * 121 * 121
-    assert not sizes.tabulated
+    encoder = PAPER.world.new_policy(jax.random.key(0)).encoder
+    assert encoder.view.rows == 2 * 4 * 121 * 121
+    assert encoder.prepared(PAPER.clones.steps_per_iteration) is encoder

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.agents.relational import RelationalBelief, RelationalCritic, RelationalLSTM, RelationalPolicy, ready
 from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import EpisodeScores
 from coadapt.evaluation.returns import Means, Notes
@@ -20,14 +19,14 @@ from coadapt.learning import ppo, supervised
 from coadapt.pipeline.stages import Trained
 from tests.experiments.small_salesman import SMALL
 
-WORLD, SIZES = SMALL.world, SMALL.world.relation_sizes(SMALL.policy)
+WORLD = SMALL.world
 (SEED,) = SMALL.seeds
 KEY = jax.random.key(0)
 SHAPES = {
-    "policy": jax.eval_shape(lambda: RelationalPolicy(KEY, SIZES, 3, 4)),
-    "critic": jax.eval_shape(lambda: RelationalCritic(KEY, SIZES, 3)),
-    "predictor": jax.eval_shape(lambda: RelationalBelief(KEY, SIZES, 4, (4,), 3)),
-    "lstm": jax.eval_shape(lambda: RelationalLSTM(KEY, SIZES, 4, 4)),
+    "policy": jax.eval_shape(WORLD.new_policy, KEY),
+    "critic": jax.eval_shape(WORLD.new_critic, KEY),
+    "predictor": jax.eval_shape(WORLD.new_predictor, KEY),
+    "lstm": jax.eval_shape(WORLD.new_recurrent_policy, KEY),
 }
 
 
@@ -37,7 +36,7 @@ def marked(network, mark):
 
 
 def mark_of(policy):
-    return policy.sight.relation.network.after.layers[-1].bias[..., 0]
+    return policy.head.layers[-1].bias[..., 0]
 
 
 def clones(seed):
@@ -116,7 +115,7 @@ def test_agents_are_measured_with_partners_that_nobody_trained_with(name, inputs
 
 def test_what_is_chosen_is_chosen_with_training_partners_alone(inputs, met):
     rehearsed = measured("rehearsal", inputs)
-    assert set(rehearsed) == {"probabilities", "likeliest", "drawn"}
+    assert set(rehearsed) == {"probabilities", "map", "sampled"}
     for by_mode in rehearsed.values():
         for found in by_mode.values():
             assert found.episodes.total.tolist() == TRAINED_WITH
@@ -260,14 +259,14 @@ def test_the_baseline_is_told_nothing(name, about_to_train):
 @pytest.mark.parametrize("name", ["policy", "label_blind"])
 def test_a_policy_goes_on_from_the_skilled_clone_of_its_own_seed(name, inputs):
     (networks, critic), partners = training._beginning(name, SMALL, SEED, inputs)
-    assert mark_of(ready(networks)) == SEED + 3 / 4
-    assert critic.sight.network.after.layers[-1].bias[0] == SEED
+    assert mark_of(networks) == SEED + 3 / 4
+    assert mark_of(critic) == SEED
     assert mark_of(partners.players.policy).tolist() == TRAINED_WITH
 
 
 def test_the_predictor_watches_the_finished_policy(inputs):
     networks, _ = training._beginning("predictor", SMALL, SEED, inputs)
-    assert mark_of(ready(networks)) == -1
+    assert mark_of(networks) == -1
 
 
 def cell(total):
@@ -278,7 +277,7 @@ def cell(total):
 def test_the_mode_that_earns_more_is_chosen(sampled, greedy, better):
     """With the feed that is used: another one, with which it is the other way round, decides nothing."""
     rehearsal = {("probabilities", "sample", 0): [cell(sampled)], ("probabilities", "argmax", 0): [cell(greedy)]}
-    rehearsal |= {("drawn", "sample", 0): [cell(9 * greedy)], ("drawn", "argmax", 0): [cell(9 * sampled)]}
+    rehearsal |= {("sampled", "sample", 0): [cell(9 * greedy)], ("sampled", "argmax", 0): [cell(9 * sampled)]}
     assert best_mode(rehearsal, "probabilities") == better
 
 

@@ -16,7 +16,7 @@ from tests.learning import probes
 from tests.learning.probes import Judge, Nobody, Reactive, Remembering, RememberingJudge
 
 CONFIG = PPOConfig(
-    iterations=200, games=32, steps=4, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
+    iterations=200, num_envs=32, num_steps=4, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_coefficient=0.0
 )
 
 
@@ -121,7 +121,7 @@ def test_the_policy_that_played_is_the_one_that_is_reconsidered(key):
 def test_segments_shorter_than_an_episode_are_refused(key):
     state = ppo.start(key, Reactive(MLP(key, 2, (4,), 2)), Judge(MLP(key, 2, (4,), 1)), CONFIG)
     with pytest.raises(ValueError, match=r"steps \(1\) must cover an episode \(2\)"):
-        ppo.train_chunk(state, probes.OneAtTheEnd(), Nobody(), lambda p, label: p, replace(CONFIG, steps=1), 1)
+        ppo.train_chunk(state, probes.OneAtTheEnd(), Nobody(), lambda p, label: p, replace(CONFIG, num_steps=1), 1)
 
 
 def test_the_diagnostics_are_those_of_a_policy_that_settles():
@@ -137,7 +137,7 @@ def test_the_diagnostics_are_those_of_a_policy_that_settles():
 
 def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
     _, _, without = learn(probes.TheAction())
-    _, decide, info = learn(probes.TheAction(), config=replace(CONFIG, entropy_bonus=1.0, entropy_span=0.5))
+    _, decide, info = learn(probes.TheAction(), config=replace(CONFIG, entropy_coefficient=1.0, entropy_span=0.5))
     assert info.entropy[10] > 2 * without.entropy[10]
     assert decide(1.0, 0.0)[1] > 0.99
 

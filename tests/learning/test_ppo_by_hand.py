@@ -17,7 +17,7 @@ CLIP = 0.2
 NOW = 0.6
 """The probability of the first of two actions under the policy as it is now, whatever it sees."""
 POLICY = Stationary(jnp.log(jnp.array([NOW, 1 - NOW])))
-CONFIG = PPOConfig(iterations=4, games=2, steps=2, epochs=1, clip=CLIP, discount=0.5, trace_decay=0.5)
+CONFIG = PPOConfig(iterations=4, num_envs=2, num_steps=2, epochs=1, clip=CLIP, discount=0.5, gae_lambda=0.5)
 
 
 class Expects(NamedTuple):
@@ -55,8 +55,8 @@ LOSS = jax.jit(lambda policy, batch, bonus: ppo.loss((policy, CRITIC), batch, as
 GRADIENT = jax.jit(jax.grad(lambda policy, batch: ppo.loss((policy, CRITIC), batch, as_it_is, CLIP, 0.0)[0]))
 
 
-def loss(batch, entropy_bonus=0.0, policy=POLICY):
-    value, diagnostics = LOSS(policy, batch, entropy_bonus)
+def loss(batch, entropy_coefficient=0.0, policy=POLICY):
+    value, diagnostics = LOSS(policy, batch, entropy_coefficient)
     return float(value), {name: float(number) for name, number in diagnostics.items()}
 
 
@@ -95,7 +95,7 @@ def test_the_critics_loss_is_half_its_squared_error():
 
 def test_the_entropy_bonus_is_taken_off():
     """A coin has log 2 of it; a tenth of that is the bonus."""
-    value, told = loss(experience([1.0], [0]), entropy_bonus=0.1, policy=Stationary(jnp.zeros(2)))
+    value, told = loss(experience([1.0], [0]), entropy_coefficient=0.1, policy=Stationary(jnp.zeros(2)))
     assert told["entropy"] == pytest.approx(math.log(2))
     assert value == pytest.approx(-0.1 * math.log(2))
 
@@ -180,7 +180,7 @@ def improved(monkeypatch, iteration, games, **settings):
     Each update multiplies its weight by ten and adds the number of the game it was made of; the policy's weights lose
     the rate of learning. What is told is the entropy bonus.
     """
-    config = PPOConfig(4, games=games, steps=1, minibatches=games, learning_rate=1.0, entropy_bonus=1.0, **settings)
+    config = PPOConfig(4, num_envs=games, num_steps=1, minibatches=games, learning_rate=1.0, entropy_coefficient=1.0, **settings)
 
     def note_game(networks, batch, as_player, clip, bonus):
         policy, critic = networks
@@ -205,12 +205,12 @@ def improved(monkeypatch, iteration, games, **settings):
 @pytest.mark.parametrize(("iteration", "share", "bonus"), [(0, 1 / 2, 1), (1, 3 / 4, 1 / 2), (3, 1 / 4, 0)])
 def test_the_learning_rate_rises_in_two_iterations_and_falls_over_four(iteration, share, bonus, monkeypatch):
     """The entropy bonus is for half of them."""
-    found = improved(monkeypatch, iteration, games=1, epochs=1, warm_up=2, entropy_span=0.5)
+    found = improved(monkeypatch, iteration, num_envs=1, epochs=1, warm_up=2, entropy_span=0.5)
     assert found[:2] == (share, bonus)
 
 
 def test_every_epoch_deals_all_games_anew(monkeypatch):
-    _, _, dealt = improved(monkeypatch, 0, games=3, epochs=2)
+    _, _, dealt = improved(monkeypatch, 0, num_envs=3, epochs=2)
     first, second = str(dealt)[:3], str(dealt)[3:]
     assert sorted(first) == sorted(second) == ["1", "2", "3"]
     assert first != second

@@ -16,7 +16,7 @@ from coadapt.partners.dirichlet import Stationary
 from tests.learning.probes import Judge, Probe, Reactive
 
 CONFIG = PPOConfig(
-    iterations=200, games=32, steps=5, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_bonus=0.0
+    iterations=200, num_envs=32, num_steps=5, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_coefficient=0.0
 )
 NOTHING = jnp.zeros(0)
 
@@ -64,7 +64,7 @@ def test_both_seats_learn_what_neither_could_alone(key):
 
 def test_an_iteration_shorter_than_an_episode_is_refused(key):
     with pytest.raises(ValueError, match=r"steps \(4\) must cover an episode \(5\)"):
-        selfplay.train_chunk(begin(key), BothLikeTheirCue(), as_player, NOTHING, replace(CONFIG, steps=4), 1)
+        selfplay.train_chunk(begin(key), BothLikeTheirCue(), as_player, NOTHING, replace(CONFIG, num_steps=4), 1)
 
 
 def test_metrics_are_of_what_both_sides_played(key):
@@ -73,7 +73,7 @@ def test_metrics_are_of_what_both_sides_played(key):
         "ends": jnp.sum(transitions.ended, dtype=jnp.int32),
     }
     _, info = selfplay.iterate(begin(key), BothLikeTheirCue(), as_player, NOTHING, CONFIG, metrics)
-    assert info.metrics["sides"] == info.metrics["ends"] == 2 * CONFIG.games
+    assert info.metrics["sides"] == info.metrics["ends"] == 2 * CONFIG.num_envs
 
 
 def test_chunks_add_up(key):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from coadapt.agents.beliefs import ConstantBelief, LearnedBelief, ReplayedBelief
-from coadapt.games.game import Outcome
+from coadapt.agents.encoders import VectorSpec
+from coadapt.games.game import MAIN, Outcome
 from coadapt.games.matrix import MatrixGame, partner_watch
 from coadapt.learning import supervised
 from coadapt.learning.supervised import SupervisedConfig, Watched, as_of_one_episode, mean_loss
@@ -13,12 +14,13 @@ from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.partners.mixed import fixed_population_of
 
 GAME = MatrixGame(jnp.array([[1.0, 0.0], [0.0, 1.0]]), max_steps=3)
+SEEN = GAME.observe(GAME.reset(jax.random.key(0)), MAIN)  # an observation, for its shapes
 PARTNERS = DirichletPartners(jnp.ones(2))
-CONFIG = SupervisedConfig(iterations=400, games=64, steps=3, learning_rate=1e-2)
+CONFIG = SupervisedConfig(iterations=400, num_envs=64, num_steps=3, learning_rate=1e-2)
 
 
 def train(iterations):
-    belief = LearnedBelief(jax.random.key(1), partner_watch, inputs=3, units=8, hidden=(8,), labels=2)
+    belief = LearnedBelief(jax.random.key(1), VectorSpec(partner_watch), SEEN, units=8, hidden=(8,), labels=2)
     state = supervised.start(jax.random.key(2), belief, CONFIG)
     anyone = lambda belief: Stationary(jnp.zeros(2))
     return jax.jit(
@@ -115,7 +117,7 @@ def test_what_is_watched_is_labelled_by_who_it_was(monkeypatch):
         return belief.label.sum(), (jnp.mean(batch.labels[:, 0]), jnp.mean(as_labelled.astype(jnp.float32)))
 
     monkeypatch.setattr(supervised, "mean_loss", compare)
-    config = SupervisedConfig(iterations=1, games=4, steps=3)
+    config = SupervisedConfig(iterations=1, num_envs=4, num_steps=3)
     state = supervised.start(jax.random.key(2), ConstantBelief(jnp.zeros(2)), config)
     always = [Stationary(99 * row) for row in jnp.eye(2)]
     population = fixed_population_of({"first": always[:1], "second": always[1:]})
@@ -142,11 +144,13 @@ class Visit:
 
 def test_who_leaves_sooner_is_not_expected_more():
     """In the time of one long visit there are four short ones. Before anything is seen both are as likely."""
-    game, config = Visit(), SupervisedConfig(iterations=300, games=8, steps=4, learning_rate=1e-2)
+    game, config = Visit(), SupervisedConfig(iterations=300, num_envs=8, num_steps=4, learning_rate=1e-2)
     visitors = fixed_population_of(
         {"stays": [Stationary(jnp.array([99.0, 0]))], "leaves": [Stationary(jnp.array([0, 99.0]))]}
     )
-    belief = LearnedBelief(jax.random.key(1), lambda seen: seen, inputs=4, units=8, hidden=(8,), labels=2)
+    belief = LearnedBelief(
+        jax.random.key(1), VectorSpec(lambda seen: seen), jnp.zeros(4), units=8, hidden=(8,), labels=2
+    )
     host = lambda belief: Stationary(jnp.zeros(1))
     loss = supervised.negative_log_likelihood
     learn = jax.jit(lambda s: supervised.train_chunk(s, game, visitors, host, loss, config, config.iterations))

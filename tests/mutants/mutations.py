@@ -150,8 +150,8 @@ LEARNING = [
     Mutation(
         "the entropy bonus is a fine",
         "learning/ppo.py",
-        "return value_loss - surrogate - entropy_bonus * entropy",
-        "return value_loss - surrogate + entropy_bonus * entropy",
+        "return value_loss - surrogate - entropy_coefficient * entropy",
+        "return value_loss - surrogate + entropy_coefficient * entropy",
         "learning/test_ppo_by_hand.py::test_the_entropy_bonus_is_taken_off",
     ),
     Mutation(
@@ -199,8 +199,8 @@ LEARNING = [
     Mutation(
         "advantages flow back over episodes that were cut off",
         "learning/advantage.py",
-        "decays = jnp.where(terminated | truncated, 0.0, discount * trace_decay)",
-        "decays = jnp.where(terminated, 0.0, discount * trace_decay)",
+        "decays = jnp.where(terminated | truncated, 0.0, discount * gae_lambda)",
+        "decays = jnp.where(terminated, 0.0, discount * gae_lambda)",
         "learning/test_advantage.py::test_nothing_flows_back_over_the_end_of_an_episode",
     ),
     Mutation(

@@ -37,7 +37,7 @@ def test_a_learning_curve_counted_by_hand(keep_all):
     """
     keys = jax.random.split(jax.random.key(0), 2)
     conditions = lambda inputs: jnp.array([1.0, 2.0])
-    stage = training_stage("count", __name__, {}, counting(), keys, conditions, points=2, keep_all=keep_all)
+    stage = training_stage("count", (__name__,), {}, counting(), keys, conditions, points=2, keep_all=keep_all)
     assert (stage.chunks, stage.iterations, stage.steps) == (6, 20, 14)
     state, go_on = stage.begin({}), jax.jit(lambda state: stage.go_on(state, {}))
     infos = []
@@ -52,7 +52,7 @@ def test_a_learning_curve_counted_by_hand(keep_all):
 
 def test_every_part_of_a_measurement_is_kept_in_its_place():
     measure = lambda inputs, key, part: (inputs["first"] * (part + 1), {})
-    stage = measuring_stage("look", __name__, {}, measure, jax.random.key(0), 3, ("first",))
+    stage = measuring_stage("look", (__name__,), {}, measure, jax.random.key(0), 3, ("first",))
     inputs = {"first": jnp.int32(10)}
     state = stage.begin(inputs)
     for _ in range(stage.chunks):

@@ -94,12 +94,12 @@ def returns() -> Record:
 
 def training(seen: SalesmanObservation) -> Record:
     """How networks begin, and two iterations of self-play: what a critic values, a predictor believes and PPO tells."""
-    small = replace(FAST.clones, games=8, minibatches=2, epochs=1)
+    small = replace(FAST.clones, num_envs=8, minibatches=2, epochs=1)
     learner, key = clones(FAST.world, small, FAST.intermediate_length), jax.random.key(0)
     begun = learner.start(key, ())
     after, info = jax.jit(lambda state: learner.chunk(state, (), 2))(begun)
     believing = (
-        predictor(replace(FAST, predictor=replace(FAST.predictor, games=15, minibatches=1)))
+        predictor(replace(FAST, predictor=replace(FAST.predictor, num_envs=15, minibatches=1)))
         .start(key, None)
         .belief.network
     )

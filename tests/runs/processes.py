@@ -21,9 +21,9 @@ SMALL = replace(
     payoff=((1.0, 0.0, 0.3), (0.0, 1.0, 0.3)),  # not the paper's, and not as many actions in one seat as in the other
     max_steps=3,
     sizes=replace(FAST.sizes, predictor_units=4, rl2_units=4, rl2_critic_units=4),
-    predictor=SupervisedConfig(iterations=160, games=4, steps=3, learning_rate=1e-2),
-    policy=PPOConfig(iterations=160, games=4, steps=3, epochs=1, learning_rate=1e-2),
-    rl2=PPOConfig(iterations=160, games=4, steps=3, epochs=1, learning_rate=1e-2),
+    predictor=SupervisedConfig(iterations=160, num_envs=4, num_steps=3, learning_rate=1e-2),
+    policy=PPOConfig(iterations=160, num_envs=4, num_steps=3, epochs=1, learning_rate=1e-2),
+    rl2=PPOConfig(iterations=160, num_envs=4, num_steps=3, epochs=1, learning_rate=1e-2),
     curve_points=8,
     curve_episodes=10,
     episodes=80,

@@ -107,7 +107,7 @@ def test_what_cannot_even_be_counted_is_refused():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        (("policy.games=10000000",), "for a chunk of policy, .*; make policy.games smaller"),
+        (("policy.num_envs=10000000",), "for a chunk of policy, .*; make policy.num_envs smaller"),
         (("sizes.policy_hidden=[100000,100000]",), "for the state of policy, .*; make the layers in sizes"),
     ],
 )
@@ -127,4 +127,4 @@ def test_a_grid_that_does_not_fit(monkeypatch):
         weighed(bounds_of(config), {})
     seen_as_the_paper_does = replace(config.world, pairs="absolute", game=replace(config.world.game, size=60))
     with pytest.raises(DoesNotFit, match="or see pairs as relative"):
-        seen_as_the_paper_does.relation_sizes(config.clones)
+        seen_as_the_paper_does.new_policy(jax.random.key(0))

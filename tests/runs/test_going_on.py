@@ -9,8 +9,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from coadapt.agents.rl2 import RL2
+from coadapt.agents.encoders import VectorSpec
+from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.encounters import rollout, start_episode
+from coadapt.games.game import MAIN
 from coadapt.games.matrix import MatrixGame, full_view
 from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.runs.executor import Diverged, Worker
@@ -389,7 +391,8 @@ def test_lines_that_somebody_else_writes_stop_a_run_and_are_not_kept(whole, tmp_
 def test_games_in_flight_go_on_where_they_were(tmp_path, key):
     """Seventeen steps of ten-step games with a recurrent player: stored after eight and loaded, they end the same."""
     game = MatrixGame()
-    agent = RL2(jax.random.key(1), full_view, inputs=12, units=4, hidden=(4,), actions=5)
+    seen = game.observe(game.reset(key), MAIN)
+    agent = RecurrentPolicy(jax.random.key(1), VectorSpec(full_view), seen, units=4, hidden=(4,), actions=5)
     partners = DirichletPartners(jnp.full(5, 0.3)).draw(jax.random.key(2), 6)
 
     def on(episodes, partners, steps):

@@ -93,10 +93,10 @@ def stages(config: ToyConfig) -> list[Stage]:
         return jnp.stack(places), {"distance": jnp.abs(places[0] - places[1])}
 
     return [
-        training_stage("first", __name__, settings, learner, keys, lambda _: jnp.zeros(WALKERS), config.points, **more),
+        training_stage("first", (__name__,), settings, learner, keys, lambda _: jnp.zeros(WALKERS), config.points, **more),
         training_stage(
             "second",
-            __name__,
+            (__name__,),
             settings | {"pull": config.pull},
             learner,
             keys,
@@ -106,7 +106,7 @@ def stages(config: ToyConfig) -> list[Stage]:
             **more,
         ),
         measuring_stage(
-            "look", __name__, {"points": config.points}, look, keys, config.points, ("first", "second"), **more
+            "look", (__name__,), {"points": config.points}, look, keys, config.points, ("first", "second"), **more
         ),
     ]
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from coadapt.agents.beliefs import LearnedBelief
-from coadapt.games.matrix import partner_watch
+from coadapt.agents.encoders import VectorSpec
+from coadapt.games.game import MAIN
+from coadapt.games.matrix import MatrixGame, partner_watch
 from coadapt.storage import trees
 from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
@@ -29,7 +31,8 @@ class State(NamedTuple):
 
 @pytest.fixture
 def state(key):
-    belief = LearnedBelief(key, partner_watch, inputs=6, units=4, hidden=(3,), labels=5)
+    seen = MatrixGame().observe(MatrixGame().reset(key), MAIN)
+    belief = LearnedBelief(key, VectorSpec(partner_watch), seen, units=4, hidden=(3,), labels=5)
     return State(jax.random.split(key, 3), belief, np.int32(7), {"done": jnp.array([True, False]), "none": ()})
 
 

@@ -11,7 +11,8 @@ from scipy.special import gammaln
 from coadapt.agents.bayes import bayes_optimal
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedPolicy
 from coadapt.agents.beliefs import ConstantBelief, LearnedBelief
-from coadapt.agents.rl2 import RL2
+from coadapt.agents.encoders import VectorSpec
+from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.evaluation.episodes import play_episodes, step_scores
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, clock, full_view, partner_action, partner_watch
@@ -23,6 +24,7 @@ from coadapt.partners.dirichlet import DirichletPartners, Stationary
 
 STEPS = 6
 GAME = MatrixGame(max_steps=STEPS)
+LOOK = GAME.observe(GAME.reset(jax.random.key(0)), MAIN)  # an observation, for its shapes
 PAYOFF = np.array(PAPER_PAYOFF)
 SEEN = STEPS - 1  # partner actions seen before the last decision
 HISTORIES = np.array(list(product(range(5), repeat=SEEN)))
@@ -71,8 +73,8 @@ def payoffs_along_every_history(player, alpha, own_actions=(0,) * STEPS):
 def trained(request):
     """A predictor after some training: good enough to be worth comparing, not yet perfect."""
     population = DirichletPartners(jnp.full(5, request.param))
-    config = SupervisedConfig(iterations=300, steps=STEPS, learning_rate=8e-3)
-    belief = LearnedBelief(jax.random.key(1), partner_watch, inputs=6, units=32, hidden=(16,), labels=5)
+    config = SupervisedConfig(iterations=300, num_steps=STEPS, learning_rate=8e-3)
+    belief = LearnedBelief(jax.random.key(1), VectorSpec(partner_watch), LOOK, units=32, hidden=(16,), labels=5)
     anyone = lambda belief: Stationary(jnp.zeros(5))
     train = lambda s: supervised.train_chunk(s, GAME, population, anyone, supervised.squared_error, config, 300)
     state, _ = jax.jit(train)(supervised.start(jax.random.key(2), belief, config))
@@ -98,14 +100,14 @@ def test_the_bayes_player_takes_the_best_action_on_every_history(alpha):
 def test_no_agent_beats_the_bayes_player_on_any_history(trained):
     alpha, predictor = trained
     keys = jax.random.split(jax.random.key(7), 2)
-    policy = ConditionedPolicy(keys[0], clock, 1, 5, (6, 16), 5)
+    policy = ConditionedPolicy(keys[0], VectorSpec(clock), LOOK, 5, (6, 16), 5)
     exact_policy = bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action).policy
     best = payoffs_along_every_history(bayes_optimal(GAME.payoff, jnp.full(5, alpha), partner_action), alpha)
     agents = [
         BehaviourConditioned(predictor, policy),
         BehaviourConditioned(predictor, exact_policy),
         BehaviourConditioned(ConstantBelief(jnp.full(5, 0.2)), exact_policy),
-        RL2(keys[1], full_view, 12, 32, (16,), 5),
+        RecurrentPolicy(keys[1], VectorSpec(full_view), LOOK, 32, (16,), 5),
     ]
     for agent in agents:
         for own_actions in ((0,) * STEPS, (4, 3, 2, 1, 0, 0)):

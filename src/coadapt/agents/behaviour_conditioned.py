@@ -11,9 +11,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from coadapt.agents.encoders import EncoderSpec, as_acted, build_below_head
 from coadapt.arrays import Key, Scalar, Vector
 from coadapt.networks.mlp import MLP
-from coadapt.players import Belief, Decision, Policy, View
+from coadapt.players import Belief, Decision, Encoder, Policy
 
 
 class BehaviourConditioned(NamedTuple):
@@ -31,8 +32,8 @@ class BehaviourConditioned(NamedTuple):
         return Decision(self.policy(observation, belief), memory, {"belief": belief})
 
 
-class OnTheLikeliest(NamedTuple):
-    """A policy that takes what seems likeliest for certain."""
+class ConditionedOnMAP(NamedTuple):
+    """A policy that takes the likeliest label (the maximum a posteriori) for certain."""
 
     policy: Policy
 
@@ -40,7 +41,7 @@ class OnTheLikeliest(NamedTuple):
         return self.policy(observation, jax.nn.one_hot(jnp.argmax(belief), belief.size))
 
 
-class OnADrawnLabel(NamedTuple):
+class ConditionedOnSample(NamedTuple):
     """A policy that is told, at every step, a label drawn from the belief: a mixture of how it acts on each of them."""
 
     policy: Policy
@@ -51,36 +52,37 @@ class OnADrawnLabel(NamedTuple):
         return jax.nn.logsumexp(jax.nn.log_softmax(logits) + shares[:, None], axis=0)
 
 
-FEEDS = {"probabilities": lambda policy: policy, "likeliest": OnTheLikeliest, "drawn": OnADrawnLabel}
+CONDITIONINGS = {"probabilities": lambda policy: policy, "map": ConditionedOnMAP, "sampled": ConditionedOnSample}
 """What a policy that was trained on certain labels can be given of a belief that is not certain."""
 
 
 class ConditionedPolicy(eqx.Module):
-    """A perceptron on what it sees and on what it is told about the partner."""
+    """A memoryless way to act on what is seen and on what one is told about the partner."""
 
-    network: MLP
-    view: View = eqx.field(static=True)
+    encoder: Encoder
+    head: MLP
 
-    def __init__(self, key: Key, view: View, inputs: int, labels: int, hidden: Sequence[int], actions: int):
-        self.network = MLP(key, inputs + labels, hidden, actions, last_scale=0.01)
-        self.view = view
+    def __init__(self, key: Key, spec: EncoderSpec, observation: Any, labels: int, hidden: Sequence[int], actions: int):
+        self.encoder, size, for_head = build_below_head(key, spec, observation)
+        self.head = MLP(for_head, size + labels, hidden, actions, last_scale=0.01, activation=spec.activation)
 
     def __call__(self, observation: Any, belief: Vector) -> Vector:
-        return self.network(jnp.concatenate([self.view(observation), belief]))
+        logits = self.head(jnp.concatenate([self.encoder(observation), belief]))
+        return as_acted(logits, self.encoder.actions(observation))
 
 
 class ConditionedCritic(eqx.Module):
     """The policy's counterpart in training: the same shape, a value instead of actions."""
 
-    network: MLP
-    view: View = eqx.field(static=True)
+    encoder: Encoder
+    head: MLP
 
-    def __init__(self, key: Key, view: View, inputs: int, labels: int, hidden: Sequence[int]):
-        self.network = MLP(key, inputs + labels, hidden, 1)
-        self.view = view
+    def __init__(self, key: Key, spec: EncoderSpec, observation: Any, labels: int, hidden: Sequence[int]):
+        self.encoder, size, for_head = build_below_head(key, spec, observation)
+        self.head = MLP(for_head, size + labels, hidden, 1, activation=spec.activation)
 
     def start(self) -> tuple[()]:
         return ()
 
     def value(self, observation: Any, label: Vector, memory: Any) -> tuple[Scalar, Any]:
-        return self.network(jnp.concatenate([self.view(observation), label]))[0], memory
+        return self.head(jnp.concatenate([self.encoder(observation), label]))[0], memory

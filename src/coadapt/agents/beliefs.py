@@ -12,27 +12,32 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from coadapt.agents.encoders import Embedded, EncoderSpec, build_below_head, embedded
 from coadapt.arrays import Array, Count, Float, Key, Vector
 from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
 from coadapt.oracles.dirichlet import posterior_mean
-from coadapt.players import View
+from coadapt.players import Encoder, View
 
 
 class LearnedBelief(eqx.Module):
-    """The paper's task prediction network: an LSTM layer, hidden layers, a softmax."""
+    """The paper's task prediction network: an LSTM layer on the embedding, hidden layers, a softmax."""
 
-    network: RecurrentNetwork
-    view: View = eqx.field(static=True)
+    encoder: Encoder
+    recurrent: RecurrentNetwork
 
-    def __init__(self, key: Key, view: View, inputs: int, units: int, hidden: Sequence[int], labels: int):
-        self.network = RecurrentNetwork(key, inputs, units, hidden, labels, last_scale=0.01)
-        self.view = view
+    def __init__(self, key: Key, spec: EncoderSpec, observation: Any, units: int, hidden: Sequence[int], labels: int):
+        self.encoder, size, for_head = build_below_head(key, spec, observation)
+        self.recurrent = RecurrentNetwork(for_head, size, units, hidden, labels, last_scale=0.01)
+
+    def embed(self, observation: Any) -> Embedded:
+        """All of an observation that needs no memory; it may be given in its place."""
+        return embedded(self.encoder, observation)
 
     def start(self) -> LSTMMemory:
-        return self.network.start()
+        return self.recurrent.start()
 
     def update(self, observation: Any, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
-        logits, memory = self.network(self.view(observation), memory)
+        logits, memory = self.recurrent(self.embed(observation).vector, memory)
         return jax.nn.softmax(logits), memory
 
 

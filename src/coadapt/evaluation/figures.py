@@ -1,10 +1,11 @@
 """Figures: small panels side by side, one a condition, with a line a method; bars in groups; a matrix of numbers."""
 
-import io
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from coadapt.images import as_files
 
 
 class Line(NamedTuple):
@@ -97,23 +98,6 @@ def draw_matrix(
     figure.colorbar(image, ax=axis, label=shade)
     figure.suptitle(title)
     return as_files(figure, dpi=120)
-
-
-def as_files(figure, dpi: int) -> dict[str, bytes]:
-    """The contents of a png file, as fine as asked for, and of an svg file."""
-    from matplotlib import rc_context
-
-    with rc_context({"svg.hashsalt": "coadapt"}):  # no random ids and no date: the same picture gives the same file
-        return {
-            "png": _saved(figure, format="png", dpi=dpi),
-            "svg": _saved(figure, format="svg", metadata={"Date": None}),
-        }
-
-
-def _saved(figure, **how) -> bytes:
-    with io.BytesIO() as file:
-        figure.savefig(file, **how)
-        return file.getvalue()
 
 
 def _draw(axis, panel: Panel) -> None:

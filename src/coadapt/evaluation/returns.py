@@ -15,7 +15,7 @@ from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import EpisodeState, Greedy, NeverEnds, Players, Transition, advance, start_episode
 from coadapt.games.game import Game
 from coadapt.partners.population import Partners, label_by_game
-from coadapt.players import Player
+from coadapt.players import Player, prepared
 
 MOST_SIDE_BY_SIDE = 200
 """So many games with one partner at a time at the most: enough to keep the machine busy, few enough for its caches."""
@@ -65,16 +65,19 @@ def play_with_all(
     `told` has a row for every game, of which there are `side_by_side(episodes)` with each partner, and `as_player(row)`
     is who plays it. The same key brings the same beginnings and the same luck to whoever plays.
     """
-    games = side_by_side(episodes)
+    games, samples = side_by_side(episodes), episodes * game.max_steps
     quotas = episodes // games + (jnp.arange(games) < episodes % games).astype(jnp.int32)
     keys = jax.random.split(key, (len(partners.ids), games))
     by_partner = jax.tree.map(lambda rows: rows.reshape(*keys.shape, *rows.shape[1:]), told)
 
     def with_one(of_partner):
         keys, partner, rows, label = of_partner
-        play = lambda key, row, quota: play_in_a_row(
-            key, game, (as_player(row), partner), quota, greedy, lambda transition: note(transition, label)
-        )
+        partner = prepared(partner, samples)
+
+        def play(key, row, quota):
+            players = prepared(as_player(row), samples), partner
+            return play_in_a_row(key, game, players, quota, greedy, lambda transition: note(transition, label))
+
         sums, noted = jax.vmap(play)(keys, rows, quotas)
         return _means(sums, quotas), jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0), noted)
 

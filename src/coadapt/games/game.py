@@ -1,6 +1,10 @@
 """What a game is: pure functions on a state, for two seats and one shared reward."""
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import jax
 
 from coadapt.arrays import Count, Flag, Key, Scalar
 
@@ -45,3 +49,30 @@ class Game(Protocol):
     def observe(self, state: Any, seat: int) -> Any:
         """What the player in this seat sees."""
         ...
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["game", "start"], meta_fields=[])
+@dataclass(frozen=True)
+class StartsAt:
+    """A game that always starts in the same state."""
+
+    game: Any
+    start: Any
+
+    @property
+    def num_actions(self) -> tuple[int, int]:
+        return self.game.num_actions
+
+    @property
+    def max_steps(self) -> int:
+        return self.game.max_steps
+
+    def reset(self, key: Key) -> Any:
+        del key
+        return self.start
+
+    def step(self, state: Any, actions: tuple[Count, Count]) -> tuple[Any, Outcome]:
+        return self.game.step(state, actions)
+
+    def observe(self, state: Any, seat: int) -> Any:
+        return self.game.observe(state, seat)

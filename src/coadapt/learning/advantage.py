@@ -13,7 +13,7 @@ def generalised_advantages(
     terminated: Bool[Array, "time"],
     truncated: Bool[Array, "time"],
     discount: Scalar | float,
-    trace_decay: Scalar | float,
+    gae_lambda: Scalar | float,
 ) -> Float[Array, "time"]:
     """Generalised advantage estimates along one trajectory, which may hold several episodes.
 
@@ -21,7 +21,7 @@ def generalised_advantages(
     step; after a truncated one it stands for the rest that was cut off. Nothing flows back over the end of an episode.
     """
     surprises = rewards + discount * jnp.where(terminated, 0.0, next_values) - values
-    decays = jnp.where(terminated | truncated, 0.0, discount * trace_decay)
+    decays = jnp.where(terminated | truncated, 0.0, discount * gae_lambda)
 
     def back(later, now):
         surprise, decay = now

@@ -19,9 +19,9 @@ from coadapt.encounters import Transition, rollouts_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
 from coadapt.learning.optimiser import TrainState, apply_gradients, begin, check_optimiser, remaining, risen
-from coadapt.learning.replay import check_covers_an_episode, perceived, replay
+from coadapt.learning.replay import check_covers_an_episode, embedded, replay
 from coadapt.partners.population import Population, label_by_game, shares
-from coadapt.players import Critic, Player
+from coadapt.players import Critic, Player, prepared
 
 AsPlayer = Callable[[Any, Vector], Player]
 Metrics = Callable[[Transition, Float[Array, "games label"]], dict[str, Scalar]]
@@ -43,37 +43,37 @@ class PPOConfig:
     """
 
     iterations: int
-    games: int = 50  # a partner each
-    steps: int = 10  # played in each game in one iteration
+    num_envs: int = 50  # a partner each
+    num_steps: int = 10  # played in each game in one iteration
     epochs: int = 4
     minibatches: int = 1  # of whole games
     optimiser: str = "adam"  # or muon, see `optimiser`
     learning_rate: float = 5e-4
     warm_up: int = 1  # in so many iterations the learning rate rises to its full height; in the first one, usually
     discount: float = 0.99
-    trace_decay: float = 0.95
+    gae_lambda: float = 0.95
     clip: float = 0.2
-    entropy_bonus: float = 0.01
+    entropy_coefficient: float = 0.01
     entropy_span: float = 1.0  # the share of training after which the bonus is gone
     max_gradient_norm: float = 0.5
 
     def __post_init__(self):
         for name in ("iterations", "epochs", "minibatches", "warm_up"):
             whole(name, getattr(self, name))
-        whole("games", self.games, most=MOST_GAMES)
-        whole("steps", self.steps, most=MOST_STEPS)
-        if self.games % self.minibatches:
-            raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
+        whole("num_envs", self.num_envs, most=MOST_GAMES)
+        whole("num_steps", self.num_steps, most=MOST_STEPS)
+        if self.num_envs % self.minibatches:
+            raise ValueError(f"num_envs ({self.num_envs}) must be a multiple of minibatches ({self.minibatches})")
         check_optimiser(self.optimiser)
         for name in ("learning_rate", "clip", "max_gradient_norm", "entropy_span"):
             positive(name, getattr(self, name))
-        for name in ("discount", "trace_decay", "entropy_bonus"):
+        for name in ("discount", "gae_lambda", "entropy_coefficient"):
             between(name, getattr(self, name), 0, 1)
 
     @property
     def steps_per_iteration(self) -> int:
         """Environment steps consumed by one iteration."""
-        return self.games * self.steps
+        return self.num_envs * self.num_steps
 
 
 class PPOState(NamedTuple):
@@ -126,7 +126,7 @@ def train_chunk(
     metrics: Metrics = no_metrics,
 ) -> tuple[PPOState, PPOInfo]:
     """Some iterations in one go; the infos are stacked."""
-    check_covers_an_episode(config.steps, game)
+    check_covers_an_episode(config.num_steps, game)
     return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config, metrics), state, length=iterations)
 
 
@@ -154,7 +154,8 @@ def learn_from(
     metrics: Metrics = no_metrics,
 ) -> tuple[PPOState, PPOInfo]:
     """One iteration's learning from what was played: transitions of the main seat by game and time."""
-    experience, values = jax.vmap(assess, (0, 0, None, None))(transitions, labels, state.critic.network, config)
+    critic = prepared(state.critic.network, transitions.ended.size)
+    experience, values = jax.vmap(assess, (0, 0, None, None))(transitions, labels, critic, config)
     advantages = jax.nn.standardize(experience.advantages, axis=None, epsilon=1e-8)
     experience = experience._replace(advantages=advantages)
     state, diagnostics = improve(key, state, experience, as_player, config)
@@ -172,11 +173,11 @@ def collect(
 ) -> tuple[Transition, Float[Array, "games label"]]:
     """Games with partners newly met: the transitions by game and time, and the partners' labels by game."""
     for_partners, for_games = jax.random.split(key)
-    partners = population.draw(for_partners, config.games)
-    keys = jax.random.split(for_games, shares(config.games, partners))
-    labels = label_by_game(config.games, partners)
+    partners = population.draw(for_partners, config.num_envs)
+    keys = jax.random.split(for_games, shares(config.num_envs, partners))
+    labels = label_by_game(config.num_envs, partners)
     transitions = rollouts_with_each(
-        keys, game, partners.players, lambda label: as_player(policy, label), labels, config.steps
+        keys, game, partners.players, lambda label: as_player(policy, label), labels, config.num_steps
     )
     return transitions, labels
 
@@ -195,7 +196,7 @@ def assess(
         transitions.terminated,
         transitions.truncated,
         config.discount,
-        config.trace_decay,
+        config.gae_lambda,
     )
     actions = transitions.actions[MAIN]
     experience = Experience(
@@ -216,7 +217,7 @@ def improve(
     """All epochs over the experience of one iteration, each in new minibatches of whole games."""
     share = remaining(state.iteration, config.iterations) * risen(state.iteration, config.warm_up)
     rate = config.learning_rate * share
-    bonus = config.entropy_bonus * remaining(state.iteration, config.iterations * config.entropy_span)
+    bonus = config.entropy_coefficient * remaining(state.iteration, config.iterations * config.entropy_span)
 
     def update(state: PPOState, batch: Experience):
         networks = state.policy.network, state.critic.network
@@ -242,13 +243,14 @@ def loss(
     batch: Experience,
     as_player: AsPlayer,
     clip: Scalar | float,
-    entropy_bonus: Scalar | float,
+    entropy_coefficient: Scalar | float,
 ) -> tuple[Scalar, dict[str, Scalar]]:
     """The clipped surrogate with its entropy bonus, plus the critic's squared error, and diagnostics beside it.
 
     The two networks share no weights, so adding their losses trains each on its own.
     """
-    log_policy, values = jax.vmap(_reconsider, (0, None, None))(batch, as_player, networks)
+    ready = prepared(networks, batch.ended.size)
+    log_policy, values = jax.vmap(_reconsider, (0, None, None))(batch, as_player, ready)
     entropy = -jnp.mean(jnp.sum(jnp.exp(log_policy) * log_policy, axis=-1))
     log_ratio = _chosen(log_policy, batch.actions) - batch.log_probabilities
     ratio = jnp.exp(log_ratio)
@@ -261,7 +263,7 @@ def loss(
         "kl": jnp.mean(jnp.expm1(log_ratio) - log_ratio),
         "clip_fraction": jnp.mean((jnp.abs(ratio - 1) > clip).astype(jnp.float32)),
     }
-    return value_loss - surrogate - entropy_bonus * entropy, diagnostics
+    return value_loss - surrogate - entropy_coefficient * entropy, diagnostics
 
 
 def _reconsider(
@@ -279,7 +281,7 @@ def _reconsider(
         return critic.value(observation, game.label, memory)
 
     start = player.start(jax.random.key(0))  # every learner starts an episode with the same memory, whatever the key
-    log_policy, _ = replay(decide, perceived(player, game.observations), start, game.ended)
+    log_policy, _ = replay(decide, embedded(player, game.observations), start, game.ended)
     values, _ = replay(judge, game.observations, critic.start(), game.ended)
     return log_policy, values
 

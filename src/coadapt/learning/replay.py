@@ -16,13 +16,13 @@ def check_covers_an_episode(steps: int, game: Game) -> None:
         raise ValueError(f"steps ({steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
 
 
-def perceived(mind: Any, observations: Any) -> Any:
-    """All observations of a trajectory as its mind perceives them, where that needs no memory and can be done at once.
+def embedded(network: Any, observations: Any) -> Any:
+    """All observations of a trajectory as embeddings, which need no memory and so can be made at once.
 
-    It is for whoever has a `perceive(observation)`, and takes what it returns in place of an observation.
+    It is for whoever has an `embed(observation)`, and takes what that returns in place of an observation.
     """
-    perceive = getattr(mind, "perceive", None)
-    return observations if perceive is None else jax.vmap(perceive)(observations)
+    embed = getattr(network, "embed", None)
+    return observations if embed is None else jax.vmap(embed)(observations)
 
 
 def replay(

@@ -11,6 +11,7 @@ from coadapt.games.game import Game
 from coadapt.learning import ppo
 from coadapt.learning.ppo import AsPlayer, Metrics, PPOConfig, PPOInfo, PPOState, no_metrics
 from coadapt.learning.replay import check_covers_an_episode
+from coadapt.players import prepared
 
 
 def train_chunk(
@@ -23,7 +24,7 @@ def train_chunk(
     metrics: Metrics = no_metrics,
 ) -> tuple[PPOState, PPOInfo]:
     """Some iterations in one go; the infos are stacked."""
-    check_covers_an_episode(config.steps, game)
+    check_covers_an_episode(config.num_steps, game)
     return jax.lax.scan(lambda s, _: iterate(s, game, as_player, label, config, metrics), state, length=iterations)
 
 
@@ -40,11 +41,13 @@ def collect(
     key: Key, game: Game, as_player: AsPlayer, label: Vector, policy: Any, config: PPOConfig
 ) -> tuple[Transition, Float[Array, "sides label"]]:
     """The transitions of both sides of some games, by side and time, and the label of each."""
-    player = as_player(policy, label)
+    player = prepared(as_player(policy, label), 2 * config.steps_per_iteration)
     players = player, player
-    keys = jax.random.split(key, config.games)
-    transitions = jax.vmap(lambda key: rollout(start_episode(key, game, players), game, players, config.steps)[1])(keys)
-    return seen_by_both(transitions), jnp.tile(label, (2 * config.games, 1))
+    keys = jax.random.split(key, config.num_envs)
+    transitions = jax.vmap(lambda key: rollout(start_episode(key, game, players), game, players, config.num_steps)[1])(
+        keys
+    )
+    return seen_by_both(transitions), jnp.tile(label, (2 * config.num_envs, 1))
 
 
 def seen_by_both(transitions: Transition) -> Transition:

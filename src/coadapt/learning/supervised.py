@@ -17,9 +17,9 @@ from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, positive, whole
 from coadapt.encounters import rollouts_with_each
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.optimiser import TrainState, apply_gradients, begin, check_optimiser, remaining
-from coadapt.learning.replay import check_covers_an_episode, perceived, replay
+from coadapt.learning.replay import check_covers_an_episode, embedded, replay
 from coadapt.partners.population import Population, label_by_game, shares
-from coadapt.players import Belief, Player
+from coadapt.players import Belief, Player, prepared
 
 AsPlayer = Callable[[Any], Player]
 Loss = Callable[[Vector, Vector], Scalar]
@@ -30,8 +30,8 @@ class SupervisedConfig:
     """How a belief learns. The learning rate falls linearly to zero over training."""
 
     iterations: int
-    games: int = 50
-    steps: int = 10  # played in each game in one iteration
+    num_envs: int = 50
+    num_steps: int = 10  # played in each game in one iteration
     minibatches: int = 1  # of whole games, a step of learning each
     optimiser: str = "adam"  # or muon, see `optimiser`
     learning_rate: float = 5e-4
@@ -40,10 +40,10 @@ class SupervisedConfig:
     def __post_init__(self):
         for name in ("iterations", "minibatches"):
             whole(name, getattr(self, name))
-        whole("games", self.games, most=MOST_GAMES)
-        whole("steps", self.steps, most=MOST_STEPS)
-        if self.games % self.minibatches:
-            raise ValueError(f"games ({self.games}) must be a multiple of minibatches ({self.minibatches})")
+        whole("num_envs", self.num_envs, most=MOST_GAMES)
+        whole("num_steps", self.num_steps, most=MOST_STEPS)
+        if self.num_envs % self.minibatches:
+            raise ValueError(f"num_envs ({self.num_envs}) must be a multiple of minibatches ({self.minibatches})")
         check_optimiser(self.optimiser)
         for name in ("learning_rate", "max_gradient_norm"):
             positive(name, getattr(self, name))
@@ -51,7 +51,7 @@ class SupervisedConfig:
     @property
     def steps_per_iteration(self) -> int:
         """Environment steps consumed by one iteration."""
-        return self.games * self.steps
+        return self.num_envs * self.num_steps
 
 
 class SupervisedState(NamedTuple):
@@ -103,7 +103,7 @@ def train_chunk(
     iterations: int,
 ) -> tuple[SupervisedState, SupervisedInfo]:
     """Some iterations in one go; the infos are stacked."""
-    check_covers_an_episode(config.steps, game)
+    check_covers_an_episode(config.num_steps, game)
     return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, loss, config), state, length=iterations)
 
 
@@ -117,12 +117,12 @@ def iterate(
 ) -> tuple[SupervisedState, SupervisedInfo]:
     """Watch partners of the population, then learn who they were."""
     key, for_partners, for_games = jax.random.split(state.key, 3)
-    partners = population.draw(for_partners, config.games)
-    keys = jax.random.split(for_games, shares(config.games, partners))
+    partners = population.draw(for_partners, config.num_envs)
+    keys = jax.random.split(for_games, shares(config.num_envs, partners))
     player = as_player(state.belief.network)
-    nothing = jnp.zeros((config.games, 0))
-    transitions = rollouts_with_each(keys, game, partners.players, lambda _: player, nothing, config.steps)
-    watched = Watched(transitions.observations[MAIN], transitions.ended, label_by_game(config.games, partners))
+    nothing = jnp.zeros((config.num_envs, 0))
+    transitions = rollouts_with_each(keys, game, partners.players, lambda _: player, nothing, config.num_steps)
+    watched = Watched(transitions.observations[MAIN], transitions.ended, label_by_game(config.num_envs, partners))
     rate = config.learning_rate * remaining(state.iteration, config.iterations)
 
     def learn(belief: TrainState, batch: Watched) -> tuple[TrainState, SupervisedInfo]:
@@ -141,9 +141,10 @@ def _dealt(watched: Watched, minibatches: int) -> Watched:
 
 def mean_loss(belief: Belief, watched: Watched, loss: Loss) -> tuple[Scalar, tuple[Scalar, Scalar]]:
     """The loss over all episodes of some trajectories; and the same again, with the accuracy, as diagnostics."""
+    belief = prepared(belief, watched.ended.size)
 
     def of_one(trajectory: Watched) -> tuple[Float[Array, "time"], Bool[Array, "time"]]:
-        observations = perceived(belief, trajectory.observations)
+        observations = embedded(belief, trajectory.observations)
         beliefs, _ = replay(belief.update, observations, belief.start(), trajectory.ended)
         correct = jnp.argmax(beliefs, axis=-1) == jnp.argmax(trajectory.labels)
         return jax.vmap(loss, (0, None))(beliefs, trajectory.labels), correct

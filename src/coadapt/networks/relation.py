@@ -1,4 +1,4 @@
-"""The relation network: every pair of objects through one perceptron, the sum of what comes out through another.
+"""The sum over pairs of a relation network: every pair of objects through one perceptron, and what comes out added up.
 
 Pairs are given as indices into a table of all that a pair can be. Pair by pair, the perceptron is applied to the
 features of each; tabulated, it is applied to the whole table once, and each state only gathers and sums its rows. Both
@@ -22,64 +22,36 @@ def worth_tabulating(rows: int, pairs: int) -> bool:
     return pairs >= rows
 
 
-class RelationNetwork(eqx.Module):
-    """Perceptrons before and after the sum over pairs."""
+class PairSum(MLP):
+    """The perceptron before the sum; its last layer has an activation, too."""
 
-    before: MLP
-    after: MLP
-
-    def __init__(
-        self,
-        key: Key,
-        features: int,
-        rest: int,
-        before: Sequence[int],
-        after: Sequence[int],
-        outputs: int,
-        *,
-        last_scale: float = 1.0,
-    ):
-        """`before` are the layers up to the sum, `after` the hidden ones behind it; `rest` joins the sum."""
-        for_before, for_after = jax.random.split(key)
-        *hidden, summed = before
-        relu = jax.nn.relu
-        self.before = MLP(for_before, features, hidden, summed, last_scale=2**0.5, activation=relu)
-        self.after = MLP(for_after, summed + rest, after, outputs, last_scale=last_scale, activation=relu)
+    def __init__(self, key: Key, features: int, layers: Sequence[int]):
+        *hidden, summed = layers
+        super().__init__(key, features, hidden, summed, last_scale=2**0.5, activation=jax.nn.relu)
 
     def embed(self, features: Vector) -> Vector:
         """What one pair adds to the sum."""
-        return jax.nn.relu(self.before(features))
+        return jax.nn.relu(self(features))
 
-    def pair_by_pair(self, table: Table) -> "PairByPair":
-        return PairByPair(self, table)
+    def pair_by_pair(self, table: Table, indices: Int[Array, "pairs"]) -> Vector:
+        """The sum over the pairs in these rows of the table."""
+        return jnp.sum(jax.vmap(self.embed)(table[indices]), axis=0)
 
-    def tabulated(self, table: Table) -> "Tabulated":
-        return Tabulated(jax.vmap(self.embed)(table), self.after)
-
-
-class PairByPair(eqx.Module):
-    """The perceptron is applied to the pairs of each state."""
-
-    network: RelationNetwork
-    table: Table
-
-    def __call__(self, indices: Int[Array, "pairs"], rest: Vector) -> Vector:
-        embedded = jax.vmap(self.network.embed)(self.table[indices])
-        return self.network.after(jnp.concatenate([jnp.sum(embedded, axis=0), rest]))
+    def tabulated(self, table: Table) -> "TabulatedSum":
+        return TabulatedSum(jax.vmap(self.embed)(table))
 
 
-class Tabulated(eqx.Module):
+class TabulatedSum(eqx.Module):
     """The perceptron was applied to all pairs there can be; a state gathers and sums its own."""
 
     embedded: Float[Array, "rows units"]
-    after: MLP
 
-    def __call__(self, indices: Int[Array, "pairs"], rest: Vector) -> Vector:
+    def __call__(self, indices: Int[Array, "pairs"]) -> Vector:
         # One row after the other: the compiler then adds them up as it reads them. As one gather and a sum it would
         # first copy all rows of all states, which takes several times as long.
-        table, total = self.embedded, 0
+        table, total = self.embedded, jnp.zeros(self.embedded.shape[-1], self.embedded.dtype)
         for index in indices:
             total = total + table[index]
             # Backwards, each gradient is now added into that of the rows before, and not into zeros of its own.
             table = jax.lax.optimization_barrier(table)
-        return self.after(jnp.concatenate([total, rest]))
+        return total

@@ -1,5 +1,7 @@
 """A memoryless player as a table of what it does wherever it may be: what oracles need to know of it."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 
@@ -7,7 +9,7 @@ from coadapt.arrays import Array, Float
 from coadapt.games.game import PARTNER
 from coadapt.games.salesman.layouts import Layout, states_of, table_shape
 from coadapt.games.salesman.rules import Salesman
-from coadapt.players import Player
+from coadapt.players import Player, prepared
 
 STATES_AT_ONCE = 8_192
 """How many states a network looks at in one go."""
@@ -21,8 +23,11 @@ def behaviour_of(
     if jax.tree.leaves(memory):
         raise ValueError("a player that remembers has no table of what it does: that depends on more than the state")
 
+    states = states_of(game, layout)
+    player = prepared(player, math.prod(table_shape(game)))
+
     def act(state):
         return jax.nn.softmax(player.decide(game.observe(state, seat), memory).logits)
 
-    probabilities = jax.lax.map(act, states_of(game, layout), batch_size=STATES_AT_ONCE)
+    probabilities = jax.lax.map(act, states, batch_size=STATES_AT_ONCE)
     return jnp.moveaxis(probabilities.reshape(*table_shape(game), -1), -1, 0)

@@ -29,6 +29,11 @@ def for_purpose(key: Key, purpose: str) -> Key:
     return jax.random.fold_in(key, zlib.crc32(purpose.encode()))
 
 
+def stage_name(purpose: str, seed: int, method: str | None = None) -> str:
+    """What the stage is called that does this for one seed, and for one method if it does so for each of them."""
+    return f"{purpose}_{seed}" if method is None else f"{purpose}_{method}_{seed}"
+
+
 @dataclass(frozen=True)
 class Learner:
     """Something to train, written for one replicate."""
@@ -61,7 +66,7 @@ class Training(NamedTuple):
 
 def training_stage(
     name: str,
-    code: str,
+    code: tuple[str, ...],
     settings: Any,
     learner: Learner,
     keys: Key,
@@ -159,7 +164,7 @@ class Measuring(NamedTuple):
 
 def measuring_stage(
     name: str,
-    code: str,
+    code: tuple[str, ...],
     settings: Any,
     measure: Callable[[Inputs, Key, Count], tuple[Any, Info]],
     key: Key,

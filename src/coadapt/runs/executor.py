@@ -129,7 +129,8 @@ class Worker:
             artefact = self._work(planned, inputs)
         else:
             self._reuse(planned, artefact)
-        self.makings[name] = {"artefact": planned.artefact} | {n: artefact.about.get(n) for n in MAKING}
+        of = {"artefact": planned.artefact, "family": planned.stage.family or name}
+        self.makings[name] = of | {n: artefact.about.get(n) for n in MAKING}
         self.run.checkpoints.keep_last(name, 1)
         self.interruption.heed()
         return artefact.tree

@@ -10,7 +10,6 @@ import jax
 from coadapt.configs.data import plain
 from coadapt.runs.footprint import weighed
 from coadapt.runs.stage import Inputs, Stage
-from coadapt.runs.times import family
 from coadapt.storage.artefacts import artefact_name
 from coadapt.storage.fingerprint import fingerprint
 from coadapt.storage.numerics import numerics
@@ -71,7 +70,7 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
         settings = {name: value for name, value in settings.items() if name != "seed"}
     given = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(inputs)]
     size = stage.chunks, len(stage.replicates)
-    kind = repr((family(stage.name), stage.code, settings, size, given, numerics()))
+    kind = repr((stage.family or stage.name, stage.code, settings, size, given, numerics()))
     if kind not in _known_shapes:
         _known_shapes[kind] = weighed(stage, inputs)
     return _known_shapes[kind]
@@ -91,7 +90,7 @@ def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dic
             settings=plain(stage.settings),
             chunks=stage.chunks,
             inputs={need: names[need] for need in stage.needs},
-            code=fingerprint(stage.code),
+            code=fingerprint(*stage.code),
             numerics=numerics(),
             origin=origins.get(stage.name),
         )

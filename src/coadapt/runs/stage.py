@@ -21,7 +21,7 @@ class Stage:
     """A piece of work whose outcome depends on nothing but what is named here."""
 
     name: str
-    code: str  # the module that says what is computed
+    code: tuple[str, ...]  # the modules that say what is computed
     settings: Any  # the part of the configuration that matters for it
     chunks: int
     begin: Callable[[Inputs], Any]  # -> state
@@ -30,6 +30,7 @@ class Stage:
     needs: tuple[str, ...] = ()  # the stages whose outcomes it is given
     iterations: int = 1  # in a chunk
     steps: int = 0  # environment steps in an iteration, of all replicates together
+    family: str = ""  # what it does, whatever its seed: stages of one family stand together in tables of times
     replicates: tuple[str, ...] = ()  # what a person calls each of them
     shown: tuple[str, ...] = ()  # which numbers of its info matter the most
     finite: Callable[[Any], Any] = lambda state: ()  # of a state, what must be finite numbers

@@ -1,22 +1,16 @@
 """How long the stages of a run took."""
 
-import re
 from typing import Any
 
 from coadapt.tables import Table
 
 
-def family(stage: str) -> str:
-    """The name of a stage without its seed: those of one family do the same for different seeds."""
-    return re.sub(r"_\d+$", "", stage)
-
-
 def times_told(makings: dict[str, dict[str, Any]]) -> Table:
-    """How long the stages took; those that differ only by a number at the end of their name stand together."""
+    """How long the stages took; those of one family, which do the same for different seeds, stand together."""
     seconds = {stage: making.get("seconds") or 0.0 for stage, making in makings.items()}
     families: dict[str, list[float]] = {}
     for stage, taken in seconds.items():
-        families.setdefault(family(stage), []).append(taken)
+        families.setdefault(makings[stage].get("family") or stage, []).append(taken)
     rows = [
         [name, f"{len(each)}", f"{sum(each) / len(each):,.0f}", f"{sum(each):,.0f}"] for name, each in families.items()
     ]

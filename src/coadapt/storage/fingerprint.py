@@ -25,9 +25,10 @@ def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, st
 
 
 @cache
-def fingerprint(module: str) -> str:
-    """Of a module and all that it imports, directly or not, from its own package (or folder) and from coadapt."""
-    codes = [f"{name} {normal_form(file.read_bytes())}" for name, file in sorted(modules_behind(module).items())]
+def fingerprint(*modules: str) -> str:
+    """Of some modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
+    behind = {name: file for module in modules for name, file in modules_behind(module).items()}
+    codes = [f"{name} {normal_form(file.read_bytes())}" for name, file in sorted(behind.items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
     return checksum("\n".join([*codes, *packages]).encode())
 

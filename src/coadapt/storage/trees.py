@@ -5,6 +5,7 @@ into being, so what has one is complete. It holds the checksum of the arrays and
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,16 +36,20 @@ def save(path: Path, tree: Any, about: dict[str, Any]) -> None:
     write_sealed(manifest_file(path), manifest)
 
 
-def load(path: Path, like: Any, about: dict[str, Any] | None = None) -> Any:
+def load(
+    path: Path, like: Any, about: dict[str, Any] | None = None, renamed: Callable[[str], str] = lambda name: name
+) -> Any:
     """The tree that was stored, in the structure of `like`, whose leaves have the shapes and types that are expected.
 
-    Whatever `about` names must have been stored with that very value, such as the game the arrays are for.
+    Whatever `about` names must have been stored with that very value, such as the game the arrays are for. `renamed`
+    says what an array is called now that may have been stored under an older name.
     """
     manifest = read_manifest(path)
     _check_about(path, manifest["about"], about or {})
     expected = _named(like)
-    _check_arrays(manifest_file(path), manifest["arrays"], _all_described(expected))
-    arrays = _read_arrays(path, manifest)
+    as_named_now = lambda by_name: {renamed(name): of for name, of in by_name.items()}
+    _check_arrays(manifest_file(path), as_named_now(manifest["arrays"]), _all_described(expected))
+    arrays = as_named_now(_read_arrays(path, manifest))
     _check_arrays(arrays_file(path), _all_described(arrays), _all_described(_stored_as(expected)))
     leaves = [_from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
     return jax.tree.unflatten(jax.tree.structure(like), leaves)

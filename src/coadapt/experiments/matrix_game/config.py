@@ -82,8 +82,10 @@ class MatrixGameConfig:
             self._check_training(name, getattr(self, name))
 
     def _check_training(self, name: str, training: PPOConfig | SupervisedConfig) -> None:
-        if training.steps != self.max_steps:
-            raise ValueError(f"{name}.steps must be the length of an episode ({self.max_steps}), not {training.steps}")
+        if training.num_steps != self.max_steps:
+            raise ValueError(
+                f"{name}.num_steps must be the length of an episode ({self.max_steps}), not {training.num_steps}"
+            )
         if training.iterations % self.curve_points:
             raise ValueError(
                 f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({self.curve_points})"
@@ -115,20 +117,20 @@ FAST = MatrixGameConfig(
     predictor=SupervisedConfig(iterations=2_000, learning_rate=3.2e-2),
     policy=PPOConfig(
         iterations=1_000,
-        games=200,
+        num_envs=200,
         minibatches=5,
         learning_rate=3e-2,
         discount=0.0,
-        entropy_bonus=0.3,
+        entropy_coefficient=0.3,
         entropy_span=0.5,
     ),
     rl2=PPOConfig(
         iterations=1_500,
-        games=200,
+        num_envs=200,
         minibatches=5,
         learning_rate=3e-3,
         discount=0.9,
-        entropy_bonus=0.3,
+        entropy_coefficient=0.3,
         entropy_span=0.5,
     ),
 )
@@ -137,7 +139,7 @@ QUICK = replace(
     # The fast preset in a fifth of its steps and of its episodes: what one sees after a few minutes. The predictor gets
     # along with half as many games an iteration; RL2 has as many steps as predictor and policy together.
     FAST,
-    predictor=replace(FAST.predictor, iterations=1_000, games=25),
+    predictor=replace(FAST.predictor, iterations=1_000, num_envs=25),
     policy=replace(FAST.policy, iterations=200),
     rl2=replace(FAST.rl2, iterations=325),
     curve_points=5,

@@ -11,7 +11,7 @@ import numpy as np
 from coadapt.agents.bayes import bayes_optimal
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import ConstantBelief, LearnedBelief, ReplayedBelief
-from coadapt.agents.rl2 import RL2
+from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.arrays import Count, Key, Scalar
 from coadapt.evaluation.episodes import StepScores, play_episodes, play_told_episodes, step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
@@ -48,7 +48,7 @@ class Networks(NamedTuple):
 
     predictor: LearnedBelief
     policy: Policy
-    rl2: RL2
+    rl2: RecurrentPolicy
 
 
 def networks_at(trained: Inputs, point: Count | int) -> Networks:
@@ -142,7 +142,7 @@ def _measuring(
     remedy = "look at the networks it was given: their training must have gone wrong"
     display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy, "larger_by": larger_by}
     keys = keys_for(replicates, "evaluation")
-    return measuring_stage(name, __name__, settings, measure, keys, parts, Networks._fields, **display)
+    return measuring_stage(name, (__name__,), settings, measure, keys, parts, Networks._fields, **display)
 
 
 def _of_all(score: Score, keys: Key, replicates: Replicates, networks: Networks, batch: Count) -> dict[str, StepScores]:

@@ -28,7 +28,7 @@ EPISODES = 50_000
 PPO_GRID = {
     "learning_rate": (1e-3, 3e-3, 1e-2, 3e-2),
     "discount": (0.0, 0.9),
-    "entropy_bonus": (0.1, 0.3, 1.0),
+    "entropy_coefficient": (0.1, 0.3, 1.0),
 }
 GRIDS = {
     "predictor": {"learning_rate": (5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)},
@@ -142,7 +142,7 @@ def _training(of: Round, settings: Callable[[Inputs], dict[str, Array]], needs: 
     learner = LEARNERS[of.method](of.config)
     return training_stage(
         of.training,
-        __name__,
+        (__name__,),
         {"round": of, "grid": GRIDS[of.method]},
         Learner(learner.start, chunk, learner.networks, learner.iterations, learner.steps_per_iteration),
         keys_for(replicates, of.method),
@@ -174,7 +174,7 @@ def _scoring(of: Round) -> Stage:
 
     settings = {"round": of, "episodes": EPISODES}
     keys = keys_for(replicates, "evaluation")
-    return measuring_stage(of.scoring, __name__, settings, measure, keys, 1, (of.training,), shown=("score",))
+    return measuring_stage(of.scoring, (__name__,), settings, measure, keys, 1, (of.training,), shown=("score",))
 
 
 def _measure(of: Round, key: Any, alpha: Any, network: Any) -> Array:

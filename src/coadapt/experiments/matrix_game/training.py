@@ -1,11 +1,14 @@
 """What is trained in the matrix game: a predictor, a policy that is told the truth, and RL2."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import ConstantBelief, LearnedBelief
-from coadapt.agents.rl2 import RL2, RL2Critic
+from coadapt.agents.encoders import VectorSpec
+from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.arrays import Key, Scalar
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.replicates import Replicates, keys_for
@@ -14,7 +17,6 @@ from coadapt.games.matrix import MatrixGame, clock, full_view, partner_watch
 from coadapt.learning import ppo, supervised
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.pipeline.stages import Learner, training_stage
-from coadapt.players import View
 from coadapt.runs.stage import Stage
 
 
@@ -24,9 +26,9 @@ def partners_of(config: MatrixGameConfig, alpha: Scalar) -> DirichletPartners:
     return DirichletPartners(jnp.full(partner_actions, alpha))
 
 
-def _width(view: View, game: MatrixGame) -> int:
-    """How many numbers a view shows."""
-    return jax.eval_shape(lambda key: view(game.observe(game.reset(key), MAIN)), jax.random.key(0)).size
+def _observation(game: MatrixGame) -> Any:
+    """What the main agent sees: its shapes."""
+    return jax.eval_shape(lambda: game.observe(game.reset(jax.random.key(0)), MAIN))
 
 
 def predictor(config: MatrixGameConfig) -> Learner:
@@ -42,14 +44,9 @@ def predictor(config: MatrixGameConfig) -> Learner:
     def start(key: Key, alpha: Scalar):
         del alpha  # whom it will meet does not matter yet
         for_network, for_training = jax.random.split(key)
-        belief = LearnedBelief(
-            for_network,
-            partner_watch,
-            inputs=_width(partner_watch, game),
-            units=sizes.predictor_units,
-            hidden=sizes.predictor_hidden,
-            labels=partner_actions,
-        )
+        units, hidden = sizes.predictor_units, sizes.predictor_hidden
+        watch = VectorSpec(partner_watch)
+        belief = LearnedBelief(for_network, watch, _observation(game), units, hidden, partner_actions)
         return supervised.start(for_training, belief, config.predictor)
 
     def chunk(state, alpha: Scalar, iterations: int):
@@ -75,9 +72,9 @@ def policy(config: MatrixGameConfig) -> Learner:
     def start(key: Key, alpha: Scalar):
         del alpha  # whom it will meet does not matter yet
         for_policy, for_critic, for_training = jax.random.split(key, 3)
-        inputs = _width(clock, game)
-        policy = ConditionedPolicy(for_policy, clock, inputs, labels, hidden, main_actions)
-        critic = ConditionedCritic(for_critic, clock, inputs, labels, hidden)
+        time, observation = VectorSpec(clock), _observation(game)
+        policy = ConditionedPolicy(for_policy, time, observation, labels, hidden, main_actions)
+        critic = ConditionedCritic(for_critic, time, observation, labels, hidden)
         return ppo.start(for_training, policy, critic, config.policy)
 
     def told_the_truth(policy, label):
@@ -90,13 +87,14 @@ def rl2(config: MatrixGameConfig) -> Learner:
     """RL2, which is told nothing; its critic is."""
     game, sizes = config.game, config.sizes
     main_actions, partner_actions = game.num_actions
-    inputs = _width(full_view, game)
+    everything, observation = VectorSpec(full_view), _observation(game)
 
     def start(key: Key, alpha: Scalar):
         del alpha  # whom it will meet does not matter yet
         for_policy, for_critic, for_training = jax.random.split(key, 3)
-        policy = RL2(for_policy, full_view, inputs, sizes.rl2_units, sizes.rl2_hidden, main_actions)
-        critic = RL2Critic(for_critic, full_view, inputs, partner_actions, sizes.rl2_critic_units, sizes.rl2_hidden)
+        units, critic_units, hidden = sizes.rl2_units, sizes.rl2_critic_units, sizes.rl2_hidden
+        policy = RecurrentPolicy(for_policy, everything, observation, units, hidden, main_actions)
+        critic = RecurrentCritic(for_critic, everything, observation, partner_actions, critic_units, hidden)
         return ppo.start(for_training, policy, critic, config.rl2)
 
     return _by_ppo(config, start, lambda policy, label: policy, config.rl2)
@@ -116,7 +114,7 @@ def training_of(name: str, config: MatrixGameConfig, replicates: Replicates) -> 
     """The stage that trains one of the learners in all replicates."""
     return training_stage(
         name,
-        __name__,
+        (__name__,),
         config.world | {"sizes": config.sizes, "training": getattr(config, name), "curve_points": config.curve_points},
         LEARNERS[name](config),
         keys_for(replicates, name),
@@ -124,7 +122,7 @@ def training_of(name: str, config: MatrixGameConfig, replicates: Replicates) -> 
         config.curve_points,
         replicates=replicates.names,
         remedy=remedy_for(name),
-        larger_by=("the layers in sizes, curve_points or the number of seeds", f"{name}.games"),
+        larger_by=("the layers in sizes, curve_points or the number of seeds", f"{name}.num_envs"),
     )
 
 

@@ -1,15 +1,11 @@
 """The salesman's gridworld with everything but the agents where it is: few enough states to list them all."""
 
-from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Int, Key
-from coadapt.games.game import Outcome
-from coadapt.games.salesman.rules import Cell, Salesman, SalesmanObservation, SalesmanState, distinct
+from coadapt.games.salesman.rules import Cell, Salesman, SalesmanState, distinct
 
 
 class Layout(NamedTuple):
@@ -32,33 +28,6 @@ def start_on(key: Key, game: Salesman, layout: Layout) -> SalesmanState:
         free = free + (free >= other).astype(jnp.int32)
     nothing = jnp.zeros(game.subgoals, bool)
     return SalesmanState(jnp.int32(0), _cell(free, game.size), layout.subgoals, layout.goal, nothing)
-
-
-@partial(jax.tree_util.register_dataclass, data_fields=["game", "start"], meta_fields=[])
-@dataclass(frozen=True)
-class StartsAt:
-    """A game that always starts in the same state."""
-
-    game: Salesman
-    start: SalesmanState
-
-    @property
-    def num_actions(self) -> tuple[int, int]:
-        return self.game.num_actions
-
-    @property
-    def max_steps(self) -> int:
-        return self.game.max_steps
-
-    def reset(self, key: Key) -> SalesmanState:
-        del key
-        return self.start
-
-    def step(self, state: SalesmanState, actions: tuple[Count, Count]) -> tuple[SalesmanState, Outcome]:
-        return self.game.step(state, actions)
-
-    def observe(self, state: SalesmanState, seat: int) -> SalesmanObservation:
-        return self.game.observe(state, seat)
 
 
 def table_shape(game: Salesman) -> tuple[int, int, int, int, int]:

@@ -1,0 +1,40 @@
+"""Playing one episode step by step, to look at it."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import numpy as np
+
+from coadapt.arrays import Key
+from coadapt.encounters import NeverEnds, Players, advance, start_episode
+from coadapt.games.episode import Episode
+from coadapt.games.game import MAIN, Game
+
+
+def record_episode(
+    key: Key,
+    game: Game,
+    players: Players,
+    greedy: bool = False,
+    label_names: Sequence[str] = (),
+    truth: str | None = None,
+) -> Episode:
+    """One episode, played step by step to be looked at. Without names, labels are numbered."""
+    episode_state = start_episode(key, game, players)
+    states, transitions = [], []
+    while not (transitions and transitions[-1].ended):
+        if len(transitions) == game.max_steps:
+            raise NeverEnds(game)
+        states.append(episode_state.state)
+        episode_state, transition = _advance(episode_state, game, players, greedy)
+        transitions.append(transition)
+    final, _ = game.step(states[-1], transitions[-1].actions)  # another episode has begun already
+    rewards = np.array([transition.reward for transition in transitions])
+    beliefs = None
+    if "belief" in transitions[0].infos[MAIN]:
+        beliefs = np.array([transition.infos[MAIN]["belief"] for transition in transitions])
+        label_names = label_names or [f"label {n}" for n in range(beliefs.shape[1])]
+    return Episode(game, [*states, final], rewards, beliefs, label_names, truth)
+
+
+_advance = eqx.filter_jit(advance)  # here, and not where it is called, for another episode not to compile it again

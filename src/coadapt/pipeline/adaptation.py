@@ -1,0 +1,146 @@
+"""How soon an agent finds out whom it plays with, and what it does when somebody else takes over.
+
+Where there is an oracle the belief stands beside the exact posterior, which watches the same games and knows each of
+those it may be.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from coadapt.agents.beliefs import ReplayedBelief
+from coadapt.agents.onlooker import WithOnlooker
+from coadapt.agents.restarting import Restarting
+from coadapt.arrays import Count, Key, Vector
+from coadapt.encounters import Greedy, Transition
+from coadapt.evaluation.adaptation import Opinion, opinion
+from coadapt.evaluation.returns import Means, Notes, nothing, play_with_all
+from coadapt.games.game import MAIN
+from coadapt.partners.population import Partners
+from coadapt.partners.switch import PartnerSwitch
+from coadapt.pipeline.co_op import acting_on
+from coadapt.pipeline.evaluation import own_opinion
+from coadapt.pipeline.method import Method
+from coadapt.pipeline.seats import MANY, THIS_RUN, Source, display_of, in_each_mode, labels_by_game, taken_by
+from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
+from coadapt.pipeline.study import Study
+from coadapt.pipeline.task import code_of
+from coadapt.players import prepared
+from coadapt.runs.stage import Info, Inputs, Stage
+
+ADAPTATION, SWITCH = "adaptation", "partner_switch"
+SOURCES = ("predictor", "posterior")
+"""Who says of what type the partner is; the second only where there is an oracle."""
+
+
+def adaptation_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+    """The stage in which the exact posterior, if there is one, looks over the agent's shoulder."""
+    oracle = study.task.oracle
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, Notes], Info]:
+        partners = source.held_out(study, inputs)
+        agent = source.player(study, method, inputs, seed)
+        watched = agent if oracle is None else WithOnlooker(agent, oracle.posterior(partners))
+        seat, for_play = taken_by(watched, labels_by_game(study, partners)), jax.random.fold_in(key, part)
+        play = lambda greedy: play_with_all(
+            for_play, study.task.game, partners, seat.as_player, seat.told, study.batch, greedy, _opinions
+        )[1]
+        said = in_each_mode(play, source.modes)
+        right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
+        return said, {who: right(of) for who, of in said[source.modes[-1]].lasting.items()}
+
+    return _stage(ADAPTATION, study, method, seed, source, measure, {})
+
+
+def _opinions(transition: Transition, label: Vector) -> dict[str, Opinion]:
+    said = {"predictor": own_opinion(transition, label)}
+    theirs = transition.infos[MAIN].get("onlooker")
+    return said if theirs is None else said | {"posterior": opinion(theirs, label)}
+
+
+class AfterSwitch(NamedTuple):
+    """What came of the episodes of each pair of partners, in which the second takes over from the first."""
+
+    episodes: Means
+    beliefs: Notes  # opinions about the second, of those who have any
+
+
+ANNOUNCED, ORACLE = "announced", "oracle_label"
+"""Who is told that there is a new partner, and who is told its type; a method alone is told nothing."""
+
+
+def switch_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+    """The stage in which another partner takes over in the middle of the episode.
+
+    An agent with a belief also plays told that there is somebody new, or even whom.
+    """
+    game, after = study.task.game, study.measures.switch_after
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, AfterSwitch]], Info]:
+        partners = source.held_out(study, inputs)
+        first, second = pairs_of_types(len(study.held_out), len(study.task.types))
+        pairs = _switched(partners, first, second, after)
+        before, since = (labels_by_game(study, pairs._replace(labels=partners.labels[of])) for of in (first, second))
+        told = jnp.where(jnp.arange(game.max_steps)[:, None] < after, before[:, None], since[:, None])
+        for_play = jax.random.fold_in(key, part)
+        agents = _who_plays(study, method, source, inputs, seed)
+
+        def play(name: str, greedy: Greedy) -> AfterSwitch:
+            note = own_opinion if method.has_belief and name != ORACLE else nothing
+            return AfterSwitch(*play_with_all(for_play, game, pairs, agents[name], told, study.batch, greedy, note))
+
+        found = {name: in_each_mode(lambda greedy, name=name: play(name, greedy), source.modes) for name in agents}
+        return found, {name: jnp.mean(of[source.modes[-1]].episodes.total)[None] for name, of in found.items()}
+
+    return _stage(SWITCH, study, method, seed, source, measure, {"after": after})
+
+
+def _who_plays(study: Study, method: Method, source: Source, inputs: Inputs, seed: int) -> dict[str, Any]:
+    """By name, each given what it may be told by step."""
+    always = lambda agent: lambda told: agent
+    agents = {method.name: always(prepared(source.player(study, method, inputs, seed), MANY))}
+    if method.has_belief:
+        networks = prepared(source.networks(method, inputs, seed), MANY)
+        belief, policy, way = networks["belief"], networks["policy"], study.conditioning
+        # Where it starts afresh it sees but where the old partner has got to, and nothing of how.
+        agents[ANNOUNCED] = always(acting_on(Restarting(belief, study.measures.switch_after), policy, way))
+        agents[ORACLE] = lambda told: acting_on(ReplayedBelief(told), policy, way)
+    return agents
+
+
+def pairs_of_types(populations: int, types: int) -> tuple[np.ndarray, np.ndarray]:
+    """Who is first and who second in all pairs of one population: also of equals, where nothing is switched."""
+    first, second = (of.ravel() for of in np.meshgrid(np.arange(types), np.arange(types), indexing="ij"))
+    base = types * np.arange(populations)[:, None]
+    return (base + first).ravel(), (base + second).ravel()
+
+
+def _switched(partners: Partners, first: np.ndarray, second: np.ndarray, after: int) -> Partners:
+    """Pairs of partners, labelled as the second."""
+    of = lambda which: jax.tree.map(lambda leaf: leaf[which], partners.players)
+    players = PartnerSwitch(of(first), of(second), jnp.full(len(first), after))
+    return Partners(players, partners.labels[second], jnp.arange(len(first)))
+
+
+PURPOSES = {ADAPTATION: "adaptation", SWITCH: "exchange"}
+"""Of the random keys of each."""
+
+
+def _stage(
+    name: str, study: Study, method: Method, seed: int, source: Source, measure: Any, settings: dict[str, Any]
+) -> Stage:
+    settings |= {"task": study.task, "seed": seed, "conditioning": study.conditioning, "batch": study.batch}
+    settings |= {"held_out": study.held_out, "episodes": study.measures.episodes, "method": method.name}
+    settings |= {"modes": source.modes}
+    return measuring_stage(
+        stage_name(name, seed, method.name),
+        (__name__, method.code, *code_of(study.task)),
+        settings,
+        measure,
+        key_for(seed, PURPOSES[name]),
+        study.measures.episodes // study.batch,
+        source.needs(study.held_out, method, seed),
+        **display_of(f"{name} {method.name}", seed, "predictor", method.name),
+    )

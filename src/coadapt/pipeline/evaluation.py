@@ -1,0 +1,234 @@
+"""What agents achieve with partners of each type: those they trained with, and those they never met.
+
+Every stage measures one method of one seed. The same key brings the same luck to all methods.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.agents.behaviour_conditioned import CONDITIONINGS
+from coadapt.arrays import Count, Key, Vector
+from coadapt.encounters import Greedy, Transition
+from coadapt.evaluation.adaptation import Opinion, opinion
+from coadapt.evaluation.returns import Means, Notes, play_with_all, pooled, side_by_side
+from coadapt.games.game import MAIN, Game
+from coadapt.partners.population import Partners
+from coadapt.pipeline.method import Method
+from coadapt.pipeline.seats import (
+    THIS_RUN,
+    Seat,
+    Source,
+    display_of,
+    for_each,
+    in_each_mode,
+    labels_by_game,
+    mean_returns_of,
+    other_labels,
+    taken_by,
+    told_labels,
+)
+from coadapt.pipeline.self_play import PURPOSE as CLONES
+from coadapt.pipeline.self_play import Clones, as_partner, networks_of
+from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
+from coadapt.pipeline.study import Study
+from coadapt.pipeline.task import code_of
+from coadapt.runs.stage import Info, Inputs, Stage
+
+EVALUATION, CONTROLS, MATRIX, VALIDATION, SELF_PLAY = (
+    "evaluation",
+    "controls",
+    "evaluation_matrix",
+    "validation",
+    "self_play",
+)
+"""What is measured: it names stages and, but for the controls, random keys."""
+
+ByMode = dict[str, Any]
+"""What was measured in each mode."""
+
+
+def means_of(key: Key, game: Game, partners: Partners, seat: Seat, episodes: int, greedy: Greedy) -> Means:
+    """Episodes of whoever sits in the seat with each partner."""
+    return play_with_all(key, game, partners, seat.as_player, seat.told, episodes, greedy)[0]
+
+
+def evaluation_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+    """The stage that lets a method's agent of one seed play with the held-out partners."""
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
+        for_play, _ = _keys(key, part)
+        partners = source.held_out(study, inputs)
+        seat = taken_by(source.player(study, method, inputs, seed), labels_by_game(study, partners))
+        play = lambda greedy: means_of(for_play, study.task.game, partners, seat, study.batch, greedy)
+        found = in_each_mode(play, source.evaluated_modes)
+        return found, mean_returns_of(found)
+
+    return _of_method(EVALUATION, study, method, seed, source, measure)
+
+
+def controls_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+    """The stage that tells a method's policy other labels than those it believes in."""
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, ByMode], Info]:
+        for_play, for_labels = _keys(key, part)
+        partners, networks = source.held_out(study, inputs), source.networks(method, inputs, seed)
+        labels = labels_by_game(study, partners)
+
+        def told(labels: Any) -> ByMode:
+            seat = told_labels(networks["policy"], labels)
+            play = lambda greedy: means_of(for_play, study.task.game, partners, seat, study.batch, greedy)
+            return in_each_mode(play, source.evaluated_modes)
+
+        found = for_each(told, other_labels(for_labels, study.task, labels))
+        last = source.evaluated_modes[-1]
+        return found, {name: jnp.mean(of[last].total)[None] for name, of in found.items()}
+
+    return _of_method(CONTROLS, study, method, seed, source, measure)
+
+
+def _keys(key: Key, part: Count) -> tuple[Key, Key]:
+    """For the games of a part, which are the same for everybody, and for labels."""
+    for_play, for_labels = jax.random.split(jax.random.fold_in(key, part))
+    return for_play, for_labels
+
+
+def _of_method(what: str, study: Study, method: Method, seed: int, source: Source, measure: Any) -> Stage:
+    settings = _settings(study, seed) | {"held_out": study.held_out, "modes": source.evaluated_modes}
+    return measuring_stage(
+        stage_name(what, seed, method.name),
+        (__name__, method.code, *code_of(study.task)),
+        settings | {"method": method.name},
+        measure,
+        key_for(seed, EVALUATION),
+        study.episodes // study.batch,
+        source.needs(study.held_out, method, seed),
+        **display_of(f"{what} {method.name}", seed, source.evaluated_modes[-1], "oracle_label"),
+    )
+
+
+def evaluation_matrix_of(
+    study: Study, method: Method, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN
+) -> Stage:
+    """The stage that lets a method's agent of one seed play with every partner of these clones."""
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
+        for_play = jax.random.fold_in(key, part)
+        partners = source.partners_of(clones, study.task, inputs)
+        seat = taken_by(source.player(study, method, inputs, seed), labels_by_game(study, partners))
+        play = lambda greedy: means_of(for_play, study.task.game, partners, seat, study.batch, greedy)
+        found = in_each_mode(play, source.modes)
+        return found, mean_returns_of(found)
+
+    episodes = study.measures.episodes
+    settings = _settings(study, seed) | {"clones": clones, "episodes": episodes, "modes": source.modes}
+    return measuring_stage(
+        stage_name(MATRIX, seed, method.name),
+        (__name__, method.code, *code_of(study.task)),
+        settings | {"method": method.name},
+        measure,
+        key_for(seed, "crossplay"),
+        episodes // study.batch,
+        source.needs(clones, method, seed),
+        **display_of(f"{MATRIX} {method.name}", seed, source.modes[-1]),
+    )
+
+
+class Validated(NamedTuple):
+    """What came of the episodes with each partner, and of the beliefs by step."""
+
+    episodes: Means
+    beliefs: Notes  # opinions
+
+
+def validation_of(study: Study, method: Method, seed: int) -> Stage:
+    """The stage that lets an agent with a belief play with its training partners, in all ways to act on that.
+
+    What is chosen between them is chosen here, out of sight of the held-out partners.
+    """
+    population, game = study.population_of(seed), study.task.game
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, ByMode], Info]:
+        for_play = jax.random.fold_in(key, part)
+        partners = THIS_RUN.partners_of(population, study.task, inputs)
+        networks, labels = THIS_RUN.networks(method, inputs, seed), labels_by_game(study, partners)
+
+        def play(seat: Seat, greedy: Greedy) -> Validated:
+            told = seat.as_player, seat.told
+            return Validated(*play_with_all(for_play, game, partners, *told, study.batch, greedy, own_opinion))
+
+        seats = {way: taken_by(method.player(networks, study.task, way), labels) for way in CONDITIONINGS}
+        found = {way: in_each_mode(partial(play, seat)) for way, seat in seats.items()}
+        return found, {way: jnp.mean(of["argmax"].episodes.total)[None] for way, of in found.items()}
+
+    return measuring_stage(
+        stage_name(VALIDATION, seed, method.name),
+        (__name__, method.code, *code_of(study.task)),
+        _settings(study, seed) | {"episodes": study.validation_episodes, "method": method.name},
+        measure,
+        key_for(seed, "rehearsal"),
+        study.validation_episodes // study.batch,
+        THIS_RUN.needs(population, method, seed),
+        **display_of(f"{VALIDATION} {method.name}", seed, study.conditioning),
+    )
+
+
+def own_opinion(transition: Transition, label: Vector) -> Opinion:
+    """What the agent's own belief is worth at a transition."""
+    return opinion(transition.infos[MAIN]["belief"], label)
+
+
+def self_play_of(study: Study, seed: int) -> Stage:
+    """The stage that measures the partners a clone has left behind, each with a copy of itself."""
+    task = study.task
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[Means, Info]:
+        clones: Clones = networks_of(inputs, CLONES, seed)
+        for_play = jax.random.fold_in(key, part)
+        nothing = jnp.zeros((side_by_side(study.batch), 0))
+        scores = []
+        for policy in clones.snapshots:
+            player = as_partner(policy, task)
+            alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
+            scores.append(means_of(for_play, task.game, alone, taken_by(player, nothing), study.batch, greedy=False))
+        by_type = jax.tree.map(lambda *types: jnp.concatenate(types), *scores)
+        return by_type, {f"length_{name}": by_type.length[k][None] for k, name in enumerate(task.types)}
+
+    return measuring_stage(
+        stage_name(SELF_PLAY, seed),
+        (__name__, *code_of(task)),
+        _settings(study, seed),
+        measure,
+        key_for(seed, SELF_PLAY),
+        study.episodes // study.batch,
+        (stage_name(CLONES, seed),),
+        **display_of(SELF_PLAY, seed, f"length_{task.types[-1]}"),
+    )
+
+
+def _settings(study: Study, seed: int) -> dict[str, Any]:
+    return {
+        "task": study.task,
+        "seed": seed,
+        "episodes": study.episodes,
+        "batch": study.batch,
+        "conditioning": study.conditioning,
+    }
+
+
+class Cell(NamedTuple):
+    """What a method achieved with a partner, over all episodes: `Means` as plain numbers."""
+
+    length: float
+    total: float
+    total_error: float
+    finished: float
+
+
+def cells_of(parts: Means, episodes: Sequence[int] | None = None) -> list[Cell]:
+    """The means over all parts of a measurement, for each partner; the parts are alike, if nothing else is said."""
+    whole = pooled(parts, episodes or [1] * len(parts.total))
+    return [Cell(*map(float, each)) for each in zip(*whole, strict=True)]

@@ -1,0 +1,67 @@
+"""The baseline: one recurrent policy that has to learn both to infer and to act, at its own budget and at a matched one.
+
+It learns to play with copies of itself before it meets anybody else.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+
+from coadapt.agents.recurrent import RecurrentPolicy
+from coadapt.learning.ppo import PPOConfig
+from coadapt.pipeline.co_op import with_partners
+from coadapt.pipeline.method import Method, Training
+from coadapt.pipeline.self_play import self_play
+from coadapt.pipeline.study import Study, environment_steps
+from coadapt.pipeline.task import new_recurrent_policy
+
+CLONES = "lstm_clones"
+
+
+def finding_out(policy: RecurrentPolicy, label: Any = None) -> RecurrentPolicy:
+    """The baseline, whom no one tells anything."""
+    del label
+    return policy
+
+
+def own_clones(study: Study) -> Training:
+    """The baseline with copies of itself."""
+    learner = lambda study, training: self_play(training, study.task, new_recurrent_policy, finding_out)
+    return Training(CLONES, __name__, study.lstm_clones, learner)
+
+
+def with_budget(purpose: str, training: PPOConfig) -> Training:
+    """The baseline with the training partners."""
+    learner = lambda study, training: with_partners(study, training, finding_out)
+    return Training(purpose, __name__, training, learner, starts=CLONES)
+
+
+def matched(study: Study) -> PPOConfig:
+    """As many steps in all as the behaviour-conditioned agent has, its predictor's included."""
+    ours = sum(map(environment_steps, (study.clones, study.policy, study.predictor)))
+    left = ours - environment_steps(study.lstm_clones)
+    points = max(1, -(-left // (study.lstm.steps_per_iteration * study.curve_points)))
+    return replace(study.lstm, iterations=points * study.curve_points)
+
+
+METHOD = Method(
+    name="lstm",
+    title="LSTM",
+    colour="tab:orange",
+    code=__name__,
+    about="the baseline.",
+    trainings=lambda study: (own_clones(study), with_budget("lstm", study.lstm)),
+    parts={"policy": "lstm"},
+    new=lambda task: {"policy": new_recurrent_policy(jax.random.key(0), task)},
+    player=lambda networks, task, conditioning: finding_out(networks["policy"]),
+)
+MATCHED = replace(
+    METHOD,
+    name="lstm_matched",
+    title="LSTM, matched steps",
+    colour="tab:red",
+    about="the baseline with as many steps as policy and predictor together.",
+    trainings=lambda study: (own_clones(study), with_budget("lstm_matched", matched(study))),
+    parts={"policy": "lstm_matched"},
+)

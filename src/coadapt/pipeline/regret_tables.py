@@ -1,0 +1,144 @@
+"""How far everybody is from the best there is, and where what is lacking is lost: estimates, and tables of them."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from coadapt.evaluation.statistics import Estimate, crossed
+from coadapt.evaluation.wording import interval
+from coadapt.pipeline.results import Results
+from coadapt.pipeline.showing import PaperRow
+from coadapt.pipeline.wording import ACTING, paper_row, titles
+from coadapt.tables import Table
+
+
+def regret_table(results: Results) -> Table:
+    """How far every method is from the exact best response: the paper, ours and the optimum, side by side."""
+    rows = [
+        [
+            titles(results)[method],
+            type_,
+            *_beside_the_paper(regret, paper_row(results, method, type_)),
+            *_regret_columns(regret),
+        ]
+        for method, type_, regret in each_regret(results)
+        if method in results.study.methods
+    ]
+    title = (
+        "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
+        f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; closed is the"
+        " share of the way from the paper's return of the same method to the best response's"
+    )
+    return Table(title, ["method", "partner", "paper", "closed", *REGRET_COLUMNS], rows, left=(1,))
+
+
+def knowing_table(results: Results) -> Table:
+    """The same of those who know more than an agent can."""
+    rows = [
+        [titles(results)[who], type_, *_regret_columns(regret)]
+        for who, type_, regret in each_regret(results)
+        if who not in results.study.methods
+    ]
+    title = "The same for players that know more: the conditioned policy on the exact posterior and with the oracle label, and best responses"
+    return Table(title, ["who", "partner", *REGRET_COLUMNS], rows, left=(1,))
+
+
+class RegretOfType(NamedTuple):
+    """How far a method is from the best response to the partners of one type."""
+
+    best_total: float
+    best_length: float
+    lost: Estimate  # of the return
+    longer: Estimate  # in steps
+
+    def closed(self, paper: float) -> float:
+        """The share of the way from the paper's return to the best response's."""
+        return 1 - self.lost.mean / (self.best_total - paper)
+
+
+def regret_of(results: Results, method: str, type_: str) -> RegretOfType:
+    """With intervals for new seeds, partners and layouts."""
+    return _estimated(lambda what: results.regret(method, type_, what))
+
+
+def _of_untrained(results: Results, who: str, type_: str) -> RegretOfType:
+    """There are partners and layouts, but no seeds."""
+    return _estimated(lambda what: results.regret_of_untrained(who, type_, what))
+
+
+def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfType:
+    """From what was found of each seed and partner, or of each partner, by what it is."""
+    return RegretOfType(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
+
+
+def each_regret(results: Results) -> Iterator[tuple[str, str, RegretOfType]]:
+    """Of everybody with partners of each type."""
+    for method in regretting(results):
+        yield from ((method, type_, regret_of(results, method, type_)) for type_ in reversed(results.types))
+    for who in results.untrained:
+        yield from ((who, type_, _of_untrained(results, who, type_)) for type_ in reversed(results.types))
+
+
+REGRET_COLUMNS = ("return", "best response", "regret", "95% interval", "steps", "steps at best")
+
+
+def _regret_columns(regret: RegretOfType) -> list[str]:
+    best, lost = regret.best_total, regret.lost
+    steps = [f"{regret.best_length + regret.longer.mean:.2f}", f"{regret.best_length:.2f}"]
+    return [f"{best - lost.mean:.4f}", f"{best:.4f}", f"{lost.mean:.4f}", interval(lost), *steps]
+
+
+def _beside_the_paper(regret: RegretOfType, paper: PaperRow | None) -> list[str]:
+    """The paper's return, and how much of the way from there to the best response's is closed."""
+    return ["", ""] if paper is None else [f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}"]
+
+
+def regretting(results: Results) -> list[str]:
+    """Whose regret was measured, in the order of the tables."""
+    there = {method for method, _, _ in results.regrets}
+    return [method for method in titles(results) if method in there]
+
+
+def loss_table(results: Results) -> Table:
+    """Where the agent's return is lost, by how much less is lost by those who know more."""
+    cells = lambda part: (f"{part.mean:.4f}", interval(part))
+    rows = [
+        [type_, *(c for part in losses(results, type_).values() for c in cells(part))]
+        for type_ in reversed(results.types)
+    ]
+    lost = losses(results, results.types[0])
+    columns = ["partner", *(column for of in lost for column in (of, "95% interval"))]
+    ours = titles(results)[str(results.main)]
+    return Table(f"Where the {ours} agent loses its return against the best response", columns, rows)
+
+
+LOST = (
+    "by its predictor",
+    "by what cannot be known so soon",
+    "by acting, and by never having met them",
+    "at most by not knowing which of its type it is",
+)
+
+
+def losses(results: Results, type_: str) -> dict[str, Estimate]:
+    """The parts of the agent's regret with partners of one type, by where they are lost."""
+    predicted, inferred, told = (results.regret(str(method), type_, "lost") for method in (results.main, *KNOWING_MORE))
+    parts = [predicted - inferred, inferred - told]
+    if TO_TYPE in results.untrained:
+        which = results.regret_of_untrained(TO_TYPE, type_, "lost")
+        parts += [told - which, which]
+    else:
+        parts.append(told)
+    return dict(zip(LOST, map(crossed, parts), strict=False))
+
+
+def tells_losses(results: Results) -> bool:
+    """Whether all of those were measured by whom they are told apart."""
+    return {results.main, *KNOWING_MORE} <= set(regretting(results))
+
+
+KNOWING_MORE = ("exact_posterior", "oracle_label")
+"""The main method's policy with a better and better idea of whom it plays with."""
+TO_TYPE = "best_response_to_type"
+"""The untrained player that does what is best with a partner that is, at every step, another one of its type."""

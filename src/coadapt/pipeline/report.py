@@ -1,0 +1,208 @@
+"""The results of a study as others work with them: a summary of all numbers, a headline, a verdict."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from coadapt.evaluation.adaptation import calibration, calibration_by_step, steps_until_known
+from coadapt.pipeline.evaluation import Cell
+from coadapt.pipeline.regret import Regret
+from coadapt.pipeline.regret_tables import each_regret, losses, tells_losses
+from coadapt.pipeline.results import Partner, PartnerId, Results
+from coadapt.pipeline.tables import budget, by_step, by_type, overall, trained_methods
+from coadapt.pipeline.wording import paper_row, titles
+
+
+def summary(results: Results) -> dict[str, Any]:
+    """All numbers, ready for JSON. Nothing in it depends on the clock."""
+    study = results.study
+    return {
+        "experiment": study.task.name,
+        "verdict": verdict(results),
+        "mode": results.mode,
+        "conditioning": study.conditioning,
+        "trained": study,
+        "rows": list(_rows(results)),
+        "layouts": results.layouts if results.regrets else 0,
+        "regret": list(_regret_rows(results)),
+        "regret_by_type": list(_regret_by_type(results)),
+        "losses": [
+            {"partner_type": type_} | {name: part._asdict() for name, part in losses(results, type_).items()}
+            for type_ in (results.types if tells_losses(results) else ())
+        ],
+        "bounds": results.showing.bounds_summary(study.task, results.bounds) if results.bounds else {},
+        "partners": [_whom(partner.id) | _without_id(partner) for partner in results.partners],
+        "held_out": list(study.held_out),
+        "adaptation": list(_adaptation_rows(results)),
+        "inference": list(_inference_rows(results)),
+        "partner_switch": list(_switch_rows(results)),
+        "evaluation_matrix": list(_matrix_rows(results)),
+        "validation": [
+            {"conditioning": way, "mode": mode, "seed": seed, "partner_type": type_, "mean_return": total}
+            for (way, mode, seed), cells in results.validation.items()
+            for type_, total in by_type(results, cells).items()
+        ],
+        "accuracy": {
+            str(seed): {"training": training, "execution": execution}
+            for seed, (training, execution) in results.accuracies.items()
+        },
+        "environment_steps": {method: budget(results, method) for method in study.methods},
+        "curves": {f"{training}_{seed}": values for (training, seed), values in results.curves.items()},
+    }
+
+
+def _rows(results: Results) -> Iterator[dict[str, Any]]:
+    for who, cell in _each(results.held_out_ids, results.cells):
+        yield who | {"episodes": results.study.episodes} | _of_cell(cell)
+
+
+def _of_cell(cell: Cell) -> dict[str, float]:
+    return {
+        "mean_length": cell.length,
+        "mean_return": cell.total,
+        "return_standard_error": cell.total_error,
+        "finished": cell.finished,
+    }
+
+
+def _matrix_rows(results: Results) -> Iterator[dict[str, Any]]:
+    for who, cell in _each(results.met_in_matrix, results.matrix):
+        yield who | _of_cell(cell)
+
+
+def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
+    for who, regret in _each(results.held_out_ids, results.regrets):
+        yield who | _of_regret(regret)
+    for method, regrets in results.untrained.items():
+        for partner, regret in zip(results.held_out_ids, regrets, strict=True):
+            yield {"method": method, "seed": None, "mode": "argmax"} | _whom(partner) | _of_regret(regret)
+
+
+def _of_regret(regret: Regret) -> dict[str, float]:
+    return {
+        "best_response_return": regret.best_total,
+        "best_response_length": regret.best_length,
+        "regret_return": regret.lost.mean(),
+        "regret_return_standard_error": _error_over_layouts(regret.lost),
+        "regret_length": regret.longer.mean(),
+        "regret_length_standard_error": _error_over_layouts(regret.longer),
+    }
+
+
+def _error_over_layouts(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / len(values) ** 0.5)
+
+
+def _regret_by_type(results: Results) -> Iterator[dict[str, Any]]:
+    """In the headline's mode: what is lost with new seeds, partners and layouts."""
+    for who, type_, regret in each_regret(results):
+        paper = paper_row(results, who, type_)
+        yield {
+            "method": who,
+            "mode": results.mode,
+            "partner_type": type_,
+            "best_response_return": regret.best_total,
+            "best_response_length": regret.best_length,
+            "regret_return": regret.lost._asdict(),
+            "regret_length": regret.longer._asdict(),
+            "closed": None if paper is None else regret.closed(paper.total),
+        }
+
+
+def _each(
+    partners: Sequence[PartnerId], measured: Mapping[tuple[str, int, str], list]
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Whatever was measured with these partners, one by one, with who played with whom."""
+    for (method, seed, mode), of_partners in measured.items():
+        for partner, found in zip(partners, of_partners, strict=True):
+            yield {"method": method, "seed": seed, "mode": mode} | _whom(partner), found
+
+
+def _whom(partner: PartnerId) -> dict[str, Any]:
+    return {"partner_type": partner.type, "partner_seed": partner.seed, "partner_id": str(partner)}
+
+
+def _adaptation_rows(results: Results) -> Iterator[dict[str, Any]]:
+    """By steps since the meeting, from none on."""
+    for (source, seed, mode), notes in results.opinions.items():
+        for n, partner in enumerate(results.held_out_ids):
+            of_partner = jax.tree.map(lambda values, n=n: values[n], notes.kept)
+            means = {name: by_step(of_partner, what) for name, what in BY_STEP.items()}
+            yield {"source": source, "seed": seed, "mode": mode} | _whom(partner) | means
+
+
+BY_STEP = {"accuracy": "correct", "brier": "brier", "log_loss": "log_loss"}
+
+
+def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
+    """Over all seeds and partners of a type, or of all types."""
+    for source in results.sources:
+        for type_ in (*results.types, None):
+            opinion = results.opinion(source, type_)
+            found: dict[str, Any] = {name: by_step(opinion, what) for name, what in BY_STEP.items()}
+            found |= {"steps_to_90": steps_until_known(found["accuracy"])}
+            found |= overall(results, source, type_)
+            if type_ is None:  # only of all types together a belief can be said to be calibrated
+                certain = calibration(results.opinion(source, kept=False))
+                found |= {"calibration": certain._asdict(), "calibration_error": certain.error}
+                found |= {"calibration_error_by_step": [of.error for of in calibration_by_step(opinion)]}
+            yield {"source": source, "mode": results.mode, "partner_type": type_} | found
+
+
+def _switch_rows(results: Results) -> Iterator[dict[str, Any]]:
+    for (method, seed, mode), switch in results.switches.items():
+        populations = np.repeat(results.study.held_out, len(results.types) ** 2)
+        for n, (population, (first, second)) in enumerate(zip(populations, results.switched_types, strict=True)):
+            who = {"method": method, "seed": seed, "mode": mode, "population": int(population)}
+            row = who | {"first": first, "second": second} | _of_cell(switch.cells[n])
+            if switch.opinion is not None:
+                about_the_second = jax.tree.map(lambda values, n=n: values[n], switch.opinion)
+                row["accuracy"] = by_step(about_the_second, "correct")
+            yield row
+
+
+def headline(results: Results) -> dict[str, float]:
+    """What runs are compared by: the return with partners of each type."""
+    returns = {
+        f"{titles(results)[method]}, {type_}": float(results.by_seed(method, results.mode, type_, "total").mean())
+        for method in trained_methods(results)
+        for type_ in reversed(results.types)
+    }
+    return returns or _validated(results)
+
+
+def _validated(results: Results) -> dict[str, float]:
+    if not results.validation:
+        return {}
+    chosen = results.study.conditioning, results.mode
+    found = [by_type(results, results.validation[*chosen, seed]) for seed in results.study.seeds]
+    mean = lambda type_: float(np.mean([of[type_] for of in found]))
+    return {f"with the {type_} partners it trained with": mean(type_) for type_ in reversed(results.types)}
+
+
+def verdict(results: Results) -> str:
+    """What was beaten by how much, in a sentence: nothing, where there is no paper's number."""
+    main = str(results.main)
+    papers = {type_: row for type_ in reversed(results.types) if (row := paper_row(results, main, type_))}
+    if not papers or not results.cells:
+        return ""
+    returns = {type_: float(results.by_seed(main, results.mode, type_, "total").mean()) for type_ in papers}
+    more = [returns[type_] - row.total for type_, row in papers.items()]
+    better = "more" if min(more) > 0 else "more (where it is negative: less)"
+    return (
+        f"With {_listed(list(papers))} partners it has never met the agent returns"
+        f" {_listed([f'{value:.4f}' for value in returns.values()])}: {_listed([f'{value:.4f}' for value in more])}"
+        f" {better} than the paper's."
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words as one says them: one, two and three."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _without_id(partner: Partner) -> dict[str, Any]:
+    return {name: value for name, value in partner._asdict().items() if name != "id"}

@@ -1,0 +1,267 @@
+"""What the stages of a study came to, as plain numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from coadapt.evaluation.adaptation import Opinion, added_up
+from coadapt.evaluation.returns import Notes
+from coadapt.pipeline.adaptation import ADAPTATION, SWITCH, pairs_of_types
+from coadapt.pipeline.evaluation import CONTROLS, EVALUATION, MATRIX, SELF_PLAY, VALIDATION, Cell, cells_of
+from coadapt.pipeline.method import Method
+from coadapt.pipeline.methods import methods_of
+from coadapt.pipeline.regret import BOUNDS, CEILINGS, REGRET, Regret, by_layout, regrets_of
+from coadapt.pipeline.seats import MODES
+from coadapt.pipeline.self_play import PURPOSE as CLONES
+from coadapt.pipeline.self_play import Clones, networks_of
+from coadapt.pipeline.showing import Showing
+from coadapt.pipeline.stages import stage_name
+from coadapt.pipeline.study import Study
+from coadapt.runs.stage import Inputs
+
+
+class PartnerId(NamedTuple):
+    """Which partner it is: the seed of the clones that left it behind, and its type."""
+
+    seed: int
+    type: str
+
+    def __str__(self) -> str:
+        return f"{self.seed}-{self.type}"
+
+
+class Partner(NamedTuple):
+    """A partner as it was left behind by clone training."""
+
+    id: PartnerId
+    iteration: int  # of clone training
+    length: float  # of its self-play
+    total: float  # the return of its self-play
+
+
+def partner_ids(clones: Sequence[int], types: Sequence[str]) -> list[PartnerId]:
+    """The partners that clones have left behind, in the order in which they are met."""
+    return [PartnerId(seed, name) for seed in clones for name in types]
+
+
+Way = tuple[str, int, str]
+"""Who played, and how: a method or control, a seed and a mode."""
+NONE: Mapping[Any, Any] = MappingProxyType({})
+
+
+class Switch(NamedTuple):
+    """What an agent came to with each pair of partners, and what its belief about the second was worth by step."""
+
+    cells: list[Cell]
+    opinion: Opinion | None  # of each pair, by step from the switch on
+
+
+class Results(NamedTuple):
+    """Everything measured. What was not made in this run is empty."""
+
+    study: Study
+    showing: Showing
+    mode: str  # how the agents act in the headline
+    cells: Mapping[Way, list[Cell]]  # one for each held-out partner
+    opinions: Mapping[Way, Notes]  # of the predictor and of the posterior, about each held-out partner, by step
+    switches: Mapping[Way, Switch]
+    matrix: Mapping[Way, list[Cell]]  # one for each of those met
+    met_in_matrix: Sequence[PartnerId]
+    bounds: Mapping[str, Any] | None  # by layout
+    regrets: Mapping[Way, list[Regret]]  # one for each held-out partner
+    untrained: Mapping[str, Sequence[Regret]]  # of players that need no training, by who they are
+    partners: Sequence[Partner] = ()  # of all clones
+    validation: Mapping[tuple[str, str, int], list[Cell]] = NONE  # by conditioning, mode and seed
+    accuracies: Mapping[int, tuple[float, float]] = NONE  # by seed: in training, and in execution then
+    curves: Mapping[tuple[str, int], dict[str, np.ndarray]] = NONE  # by training, seed and name: points
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return self.study.task.types
+
+    @property
+    def main(self) -> str | None:
+        """The method that all others are compared with: the first that has a belief."""
+        return next((name for name, method in methods_of(self.study).items() if method.has_belief), None)
+
+    @property
+    def max_steps(self) -> int:
+        return self.study.task.game.max_steps
+
+    @property
+    def held_out_ids(self) -> list[PartnerId]:
+        return partner_ids(self.study.held_out, self.types)
+
+    @property
+    def switched_types(self) -> list[tuple[str, str]]:
+        """Of which types the first and the second of each pair are."""
+        first, second = pairs_of_types(len(self.study.held_out), len(self.types))
+        name = lambda number: self.types[number % len(self.types)]
+        return [(name(one), name(other)) for one, other in zip(first, second, strict=True)]
+
+    def by_seed(self, method: str, mode: str, type_: str, what: str) -> np.ndarray:
+        """A number of one method with the held-out partners of one type: seed, partner."""
+        of = [self.cells[method, seed, mode] for seed in self.study.seeds]
+        return np.array([[getattr(cell, what) for cell in self.only(type_, cells)] for cells in of])
+
+    def regret(self, method: str, type_: str, what: str) -> np.ndarray:
+        """What one method's regret with the held-out partners of one type is, in the headline: seed, partner, ..."""
+        of = [self.regrets[method, seed, self.mode] for seed in self.study.seeds]
+        return np.array([[getattr(regret, what) for regret in self.only(type_, regrets)] for regrets in of])
+
+    def regret_of_untrained(self, who: str, type_: str, what: str) -> np.ndarray:
+        """The same of one who needs no training: partner, ..."""
+        return np.array([getattr(regret, what) for regret in self.only(type_, self.untrained[who])])
+
+    @property
+    def layouts(self) -> int:
+        """On how many layouts regret was measured."""
+        return len(next(iter(self.regrets.values()))[0].lost)
+
+    def only(self, type_: str, of_partners: Sequence) -> list:
+        """What belongs to partners of one type; partners come in turns of all types."""
+        return list(of_partners[self.of_type(type_)])
+
+    def of_type(self, type_: str) -> slice:
+        return slice(self.types.index(type_), None, len(self.types))
+
+    @property
+    def sources(self) -> list[str]:
+        """Whose beliefs there are."""
+        return list(dict.fromkeys(source for source, _, _ in self.opinions))
+
+    def opinion(self, source: str, type_: str | None = None, kept: bool = True) -> Opinion:
+        """By step, of all seeds with the held-out partners of one type, or with all of them, in the headline.
+
+        After its end an episode keeps its last belief, or else it is not counted any more. Only then the exact
+        posterior is the best there is: that an episode is over tells something of the partner, too.
+        """
+        each = [notes for (of, _, mode), notes in self.opinions.items() if (of, mode) == (source, self.mode)]
+        counted = [notes.kept if kept else notes.lasting for notes in each]
+        return added_up(*counted, which=slice(None) if type_ is None else self.of_type(type_))
+
+    def after_switch(self, method: str, first: str, second: str) -> Opinion:
+        """By step, of all seeds and held-out populations, about the second, in the headline."""
+        found = [self.switches[method, seed, self.mode].opinion for seed in self.study.seeds]
+        return added_up(*(of for of in found if of), which=self.pairs(first, second))
+
+    def pairs(self, first: str, second: str) -> list[int]:
+        """Which switches are of these types."""
+        return [n for n, types in enumerate(self.switched_types) if types == (first, second)]
+
+
+def gather(
+    study: Study, outcomes: Inputs, showing: Showing, mode: str | None = None, met: tuple[int, ...] | None = None
+) -> Results:
+    """What all stages came to, of those that were carried out.
+
+    The mode is chosen in validation, if it is not given; `met` are the clones whose partners are in the evaluation
+    matrix, usually all there are.
+    """
+    found = _Found(study, methods_of(study), outcomes)
+    validation = {
+        (way, mode, seed): cells_of(of.episodes)
+        for _, seed, by_way in found.by_method(VALIDATION)
+        for way, by_mode in by_way.items()
+        for mode, of in by_mode.items()
+    }
+    ceilings = outcomes.get(CEILINGS)
+    return Results(
+        study=study,
+        showing=showing,
+        mode=mode or best_mode(validation, study.conditioning),
+        cells={way: cells_of(means) for way, means in (*found.methods(EVALUATION), *found.players(CONTROLS))},
+        opinions={
+            (source, seed, mode): Notes(added_up(notes.lasting[source]), added_up(notes.kept[source]))
+            for _, seed, by_mode in found.by_method(ADAPTATION)
+            for mode, notes in by_mode.items()
+            for source in notes.lasting
+        },
+        switches={
+            way: Switch(cells_of(of.episodes), _since(study.measures.switch_after, of.beliefs))
+            for way, of in found.players(SWITCH)
+        },
+        matrix={way: cells_of(means) for way, means in found.methods(MATRIX)},
+        met_in_matrix=partner_ids(study.all_clones if met is None else met, study.task.types),
+        bounds=outcomes.get(BOUNDS),
+        regrets={way: regrets_of(outcomes[CEILINGS].best, by_layout(played)) for way, played in found.players(REGRET)},
+        untrained={name: regrets_of(ceilings.best, of) for name, of in ceilings.informed.items()} if ceilings else {},
+        partners=[partner for clone in study.all_clones for partner in _partners_of(study, outcomes, clone)],
+        validation=validation,
+        accuracies={seed: found.accuracies(method, seed) for method, seed, _ in found.by_method(VALIDATION)},
+        curves={
+            (purpose, seed): {name: np.asarray(values)[:, 0] for name, values in outcomes[stage].infos.items()}
+            for purpose, seed in found.trained()
+            if (stage := stage_name(purpose, seed)) in outcomes
+        },
+    )
+
+
+class _Found(NamedTuple):
+    """Outcomes of stages, by what they are of."""
+
+    study: Study
+    chosen: dict[str, Method]
+    outcomes: Inputs
+
+    def by_method(self, what: str) -> Iterator[tuple[str, int, Any]]:
+        """What was measured of each method and seed."""
+        for name in self.chosen:
+            for seed in self.study.seeds:
+                if (stage := stage_name(what, seed, name)) in self.outcomes:
+                    yield name, seed, self.outcomes[stage]
+
+    def methods(self, what: str) -> Iterator[tuple[Way, Any]]:
+        """By who played, of which seed, and how, where a stage has but its method."""
+        for name, seed, by_mode in self.by_method(what):
+            yield from (((name, seed, mode), of) for mode, of in by_mode.items())
+
+    def players(self, what: str) -> Iterator[tuple[Way, Any]]:
+        """The same where a stage has several who play."""
+        for _, seed, by_player in self.by_method(what):
+            for who, by_mode in by_player.items():
+                yield from (((who, seed, mode), of) for mode, of in by_mode.items())
+
+    def trained(self) -> list[tuple[str, int]]:
+        """All trainings with their seed."""
+        clones = [(CLONES, clone) for clone in self.study.all_clones]
+        purposes = [t.purpose for method in self.chosen.values() for t in method.trainings(self.study)]
+        return [*clones, *((purpose, seed) for seed in self.study.seeds for purpose in dict.fromkeys(purposes))]
+
+    def accuracies(self, method: str, seed: int) -> tuple[float, float]:
+        """A predictor's accuracy over all steps: at the end of its training, and in execution with the same partners."""
+        found = self.outcomes[stage_name(VALIDATION, seed, method)][self.study.conditioning]["sample"].beliefs.lasting
+        correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (found.correct, found.counted))
+        trained = self.outcomes[stage_name(self.chosen[method].parts["belief"], seed)]
+        return float(trained.infos["accuracy"][-1, 0]), correct / counted
+
+
+def _since(step: int, beliefs: Notes) -> Opinion | None:
+    """From a step on, of those episodes that come so far: the others are kept as well, and have to be taken out."""
+    if not beliefs.kept:
+        return None
+    kept, lasting = added_up(beliefs.kept), added_up(beliefs.lasting)
+    return jax.tree.map(lambda all_, there: all_[:, step:] - (all_ - there)[:, step : step + 1], kept, lasting)
+
+
+def _partners_of(study: Study, outcomes: Inputs, seed: int) -> list[Partner]:
+    measured = outcomes.get(stage_name(SELF_PLAY, seed))
+    if measured is None:
+        return []
+    clones: Clones = networks_of(outcomes, CLONES, seed)
+    iterations = (0, *(int(kept) for kept in np.asarray(clones.iterations)), study.clones.iterations)
+    return [
+        Partner(PartnerId(seed, name), iteration, cell.length, cell.total)
+        for name, iteration, cell in zip(study.task.types, iterations, cells_of(measured), strict=True)
+    ]
+
+
+def best_mode(validation: Mapping[tuple[str, str, int], list[Cell]], conditioning: str) -> str:
+    """How the agents are to act, chosen on training partners by the mean return over all of them."""
+    mean = lambda mode: np.mean(
+        [[c.total for c in cells] for (w, m, _), cells in validation.items() if (w, m) == (conditioning, mode)]
+    )
+    return max(MODES, key=mean) if validation else "sample"

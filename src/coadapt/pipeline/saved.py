@@ -1,0 +1,116 @@
+"""Agents and partners as files: their weights, and beside them all that is needed to make them play.
+
+A file is known by its path without an ending: `path.safetensors` has the arrays, `path.json` says whose they are.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+
+from coadapt.agents.behaviour_conditioned import CONDITIONINGS
+from coadapt.configs.data import plain, read_config
+from coadapt.pipeline.method import Networks
+from coadapt.pipeline.methods import METHODS
+from coadapt.pipeline.older_words import in_words_of_today, tensor_name
+from coadapt.pipeline.self_play import as_partner
+from coadapt.pipeline.task import Task, new_policy
+from coadapt.players import Player, prepared
+from coadapt.storage import trees
+from coadapt.storage.files import Damaged, Incompatible, check_kinds
+
+PRETRAINED = Path(__file__).parents[1] / "weights"
+"""What comes with the package, a folder a game."""
+
+MANY = 20_000
+"""Whoever wants to play asks for so many decisions or more; tables that take longer are not worked out."""
+
+SAID_BY_A_WORD = {"agent": str, "conditioning": str | None, "type": str | None}
+
+
+class Agent(NamedTuple):
+    """How the networks of an agent or partner are made, and how they become a player."""
+
+    new: Callable[[Task], dict[str, Any]]
+    player: Callable[[Networks, Task, str], Player]
+    has_belief: bool
+
+
+PARTNER = "partner"
+AGENTS = {
+    **{method.folder: Agent(method.new, method.player, method.has_belief) for method in METHODS.values()},
+    PARTNER: Agent(
+        lambda task: {"policy": new_policy(jax.random.key(0), task)},
+        lambda networks, task, conditioning: as_partner(networks["policy"], task),
+        has_belief=False,
+    ),
+}
+"""By what they are called in files."""
+
+
+class Saved(NamedTuple):
+    """Networks by name, and what is known of them."""
+
+    agent: str  # one of AGENTS
+    task: Task
+    networks: dict[str, Any]
+    about: dict[str, Any]
+
+    def player(self) -> Player:
+        """Whoever has these networks, ready to play."""
+        conditioning = self.about.get("conditioning", "probabilities")
+        return prepared(AGENTS[self.agent].player(self.networks, self.task, conditioning), MANY)
+
+
+def save(path: Path, saved: Saved) -> None:
+    """Networks to a file. Critics are for training and not part of it."""
+    task = saved.task
+    identity = {"game": task.name, "agent": saved.agent, "labels": list(task.types), "task": plain(task)}
+    trees.save(path, saved.networks, identity | plain(saved.about))
+
+
+def read(path: Path, tasks: Mapping[str, type]) -> Saved:
+    """Networks from a file, for one of these tasks by name; whatever does not fit is refused with a sentence."""
+    about = in_words_of_today(trees.read_manifest(path)["about"])
+    manifest = trees.manifest_file(path)
+    check_kinds(manifest, about, SAID_BY_A_WORD)
+    if about.get("game") not in tasks:
+        raise Incompatible(f"{manifest} is for the game {about.get('game')!r}; known are {', '.join(tasks)}")
+    if about.get("agent") not in AGENTS:
+        raise Incompatible(f"{manifest} is of an agent {about.get('agent')!r}; known are {', '.join(AGENTS)}")
+    if AGENTS[about["agent"]].has_belief and about.get("conditioning") not in CONDITIONINGS:
+        known, there = ", ".join(CONDITIONINGS), about.get("conditioning")
+        raise Incompatible(f"{manifest} has a policy that is conditioned on {there!r}; known are {known}")
+    task = _task(manifest, tasks[about["game"]], about)
+    try:
+        shapes = jax.eval_shape(lambda: AGENTS[about["agent"]].new(task))
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise Incompatible(f"{manifest} is of networks that cannot be made: {problem}") from None
+    networks = trees.load(path, like=shapes, renamed=lambda name: tensor_name(name, shapes))
+    trees.check_finite(path, networks)
+    return Saved(about["agent"], task, networks, about)
+
+
+def _task(manifest: Path, kind: type, about: dict[str, Any]) -> Task:
+    try:
+        task = read_config(kind, about.get("task"))
+    except ValueError as problem:
+        raise Damaged(f"{manifest}: {problem}") from None
+    if plain(task) != about["task"]:
+        raise Incompatible(
+            f"{manifest} was written by another version of coadapt, whose networks saw the game differently"
+        )
+    if about.get("labels") != list(task.types):
+        raise Incompatible(f"{manifest} has the labels {about.get('labels')!r}, not {list(task.types)!r}")
+    return task
+
+
+def check_same_game(one: Saved, other: Saved, path: Path) -> None:
+    """Refuse to seat two who have learnt different games; the path is the other's."""
+    if one.task.name != other.task.name:
+        raise Incompatible(f"{path} was trained for {other.task.name}, the agent for {one.task.name}")
+    for name, value in plain(one.task.game).items():
+        there = plain(other.task.game)[name]
+        if there != value:
+            raise Incompatible(f"{path} was trained in a game with {name} {there}, the agent in one with {value}")

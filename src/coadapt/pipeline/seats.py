@@ -1,0 +1,129 @@
+"""Who sits down to be measured: a method of a seed, or the conditioned policy with another label than its belief."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.arrays import Array, Float, Key
+from coadapt.encounters import Greedy
+from coadapt.evaluation.returns import Means, side_by_side
+from coadapt.partners.population import Partners, label_by_game
+from coadapt.pipeline.co_op import with_oracle_label
+from coadapt.pipeline.method import Method
+from coadapt.pipeline.self_play import PURPOSE as CLONES
+from coadapt.pipeline.self_play import networks_of, partners_from
+from coadapt.pipeline.stages import stage_name
+from coadapt.pipeline.study import Study
+from coadapt.pipeline.task import Task
+from coadapt.players import Player, prepared
+from coadapt.runs.stage import Info, Inputs
+
+MODES = {"sample": False, "argmax": True}
+"""How the main agent acts, and whether that is greedy."""
+MANY = 10**6
+"""Whoever is measured looks at so many observations and more."""
+REMEDY = "look at the networks it was given: their training must have gone wrong"
+LARGER_BY = "episodes, measures.episodes or task.game.max_steps", "batch or task.game.max_steps"
+
+
+class Seat(NamedTuple):
+    """Who plays, given what it is told in each game."""
+
+    as_player: Callable[[Any], Player]
+    told: Float[Array, "games label"]
+
+
+def taken_by(agent: Player, labels: Float[Array, "games label"]) -> Seat:
+    """One who plays all games, and is told nothing of the labels."""
+    at_hand = prepared(agent, MANY)  # once, and not for every partner
+    return Seat(lambda _: at_hand, labels)
+
+
+def told_labels(policy: Any, labels: Float[Array, "games label"]) -> Seat:
+    """The conditioned policy, told these labels, true or not."""
+    at_hand = prepared(policy, MANY)
+    return Seat(lambda label: with_oracle_label(at_hand, label), labels)
+
+
+def other_labels(key: Key, task: Task, labels: Float[Array, "games label"]) -> dict[str, Float[Array, "games label"]]:
+    """What else than its belief a policy can be told, given the truth."""
+    always = {
+        f"always_{name}": jnp.tile(row, (len(labels), 1)) for name, row in zip(task.types, _one_hot(task), strict=True)
+    }
+    return {"oracle_label": labels, "shuffled_label": jax.random.permutation(key, labels), **always}
+
+
+def _one_hot(task: Task) -> Float[Array, "types types"]:
+    return jnp.eye(len(task.types))
+
+
+def label_titles(types: Sequence[str]) -> dict[str, str]:
+    """What each of these controls is called in tables."""
+    always = {f"always_{name}": f"always told {name}" for name in types}
+    return {"oracle_label": "oracle label", "shuffled_label": "shuffled label", **always}
+
+
+def in_each_mode(play: Callable[[Greedy], Any], modes: Sequence[str] = tuple(MODES)) -> dict[str, Any]:
+    """What is played in each mode, by one program that is gone through once for each."""
+    return for_each(play, {mode: jnp.bool_(MODES[mode]) for mode in modes})
+
+
+def for_each(do: Callable[[Any], Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """`do` with each of what is given, all of it alike, by one program: it is compiled once, not once for each."""
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *given.values())
+    done = jax.lax.map(do, stacked)
+    return {name: jax.tree.map(lambda leaf, n=n: leaf[n], done) for n, name in enumerate(given)}
+
+
+def labels_by_game(study: Study, partners: Partners) -> Float[Array, "games label"]:
+    """The partner's label in each of the games that a batch of episodes is played in."""
+    return label_by_game(side_by_side(study.batch) * len(partners.ids), partners)
+
+
+def display_of(family: str, seed: int, *shown: str) -> dict[str, Any]:
+    """What people see of a measurement of one seed's agents while it goes on."""
+    return {"family": family, "replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY, "larger_by": LARGER_BY}
+
+
+def mean_returns_of(found: Mapping[str, Means]) -> Info:
+    """What to show of what was played in each mode while it goes on."""
+    return {mode: jnp.mean(of.total)[None] for mode, of in found.items()}
+
+
+Find = Callable[[Inputs, str, int], Any]
+"""The networks of a training and a seed, in what a stage is given."""
+
+
+class Source(NamedTuple):
+    """Where a measurement gets its networks from: the trainings of this run, if nothing else is said."""
+
+    find: Find = networks_of
+    made_by: Callable[[str, int], str] = stage_name  # the stage that makes the networks of a training and a seed
+    modes: tuple[str, ...] = tuple(MODES)  # in which agents are looked at closely: one, if it was chosen before
+    evaluated_modes: tuple[str, ...] = tuple(MODES)  # in which they are tried with the held-out partners
+
+    def held_out(self, study: Study, inputs: Inputs) -> Partners:
+        return self.partners_of(study.held_out, study.task, inputs)
+
+    def partners_of(self, clones: tuple[int, ...], task: Task, inputs: Inputs) -> Partners:
+        """The partners that some clones have left behind."""
+        return partners_from([self.find(inputs, CLONES, clone).snapshots for clone in clones], task)
+
+    def networks(self, method: Method, inputs: Inputs, seed: int) -> dict[str, Any]:
+        """The networks of a method of one seed, by name."""
+        return {name: self.find(inputs, purpose, seed) for name, purpose in method.parts.items()}
+
+    def player(self, study: Study, method: Method, inputs: Inputs, seed: int) -> Player:
+        """The agent of a method and a seed, whom nobody tells anything."""
+        return method.player(self.networks(method, inputs, seed), study.task, study.conditioning)
+
+    def needs(self, clones: tuple[int, ...], method: Method | None = None, seed: int | None = None) -> tuple[str, ...]:
+        """The stages that make the partners of some clones and the networks of a method of a seed."""
+        purposes = method.parts.values() if method is not None and seed is not None else ()
+        trained = (self.made_by(purpose, seed) for purpose in purposes if seed is not None)
+        return tuple(dict.fromkeys((*trained, *(self.made_by(CLONES, clone) for clone in clones))))
+
+
+THIS_RUN = Source()

@@ -1,0 +1,131 @@
+"""A task: everything that belongs to one game. All else of a study is the same for every game."""
+
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+
+from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
+from coadapt.agents.beliefs import LearnedBelief
+from coadapt.agents.encoders import EncoderSpec
+from coadapt.agents.recurrent import RecurrentPolicy
+from coadapt.arrays import Array, Float, Key, Scalar, Vector
+from coadapt.games.game import MAIN, Game
+from coadapt.partners.population import Partners
+from coadapt.players import Belief
+
+
+class Heads(NamedTuple):
+    """The layers on top of the encoders."""
+
+    policy: tuple[int, ...]  # of memoryless policies and of all critics
+    lstm_units: int
+    predictor: tuple[int, ...]
+
+
+class Played(NamedTuple):
+    """What a player came to with each partner, from each start."""
+
+    total: Float[Array, "partners *layouts starts"]
+    length: Float[Array, "partners *layouts starts"]
+
+
+class Ceilings(NamedTuple):
+    """What can be had with each partner, from each start on a layout."""
+
+    best: Played  # by its best response, on average
+    informed: dict[str, Played]  # by players that need no training, because they know more than an agent can
+
+
+class Oracle(Protocol):
+    """Exact truths about a game and some partners. A *layout* is what stays the same while starts differ."""
+
+    def posterior(self, partners: Partners) -> Belief:
+        """All that can be known of whom one plays with, if it is one of these, each as likely as any other."""
+        ...
+
+    def starts(self, key: Key, number: int) -> Any:
+        """States to start from on one layout; all of its chance is in the key."""
+        ...
+
+    def ceilings(self, key: Key, partners: Partners, starts: Any) -> Ceilings:
+        """What can be had with each partner from these starts, which are on one layout."""
+        ...
+
+    def bounds(self, key: Key) -> dict[str, Scalar]:
+        """What the game allows on one layout, by name."""
+        ...
+
+
+class Task(Protocol):
+    """One game, who can be met in it, and how networks look at it. Its fields are its settings."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def game(self) -> Game: ...
+
+    @property
+    def learning_game(self) -> Game:
+        """The game with the rewards that networks learn from."""
+        ...
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of which types a partner can be; its label is one of them, as one-hot. Skill types rise from an untrained
+        player to a trained one.
+        """
+        ...
+
+    @property
+    def heads(self) -> Heads: ...
+
+    def encoder(self, role: str) -> EncoderSpec:
+        """What a network looks through, by its role: policy, critic, recurrent or belief."""
+        ...
+
+    @property
+    def oracle(self) -> Oracle | None: ...
+
+
+def code_of(task: Task) -> tuple[str, ...]:
+    """The modules that a task is made of: what depends on the task depends on their code."""
+    return tuple(dict.fromkeys((type(task).__module__, type(task.game).__module__)))
+
+
+def no_label(task: Task) -> Vector:
+    """What a policy is told that is told nothing."""
+    return jnp.zeros(len(task.types))
+
+
+def observation_of(game: Game) -> Any:
+    """What the main agent sees: its shapes."""
+    return jax.eval_shape(lambda: game.observe(game.reset(jax.random.key(0)), MAIN))
+
+
+def new_policy(key: Key, task: Task) -> ConditionedPolicy:
+    """A policy that is told a label."""
+    actions, _ = task.game.num_actions
+    spec, seen = task.encoder("policy"), observation_of(task.game)
+    return ConditionedPolicy(key, spec, seen, len(task.types), task.heads.policy, actions)
+
+
+def new_critic(key: Key, task: Task) -> ConditionedCritic:
+    """The value network of any training."""
+    return ConditionedCritic(key, task.encoder("critic"), observation_of(task.game), len(task.types), task.heads.policy)
+
+
+def new_recurrent_policy(key: Key, task: Task) -> RecurrentPolicy:
+    """A policy that has to find out for itself."""
+    actions, _ = task.game.num_actions
+    return RecurrentPolicy(
+        key, task.encoder("recurrent"), observation_of(task.game), task.heads.lstm_units, (), actions
+    )
+
+
+def new_predictor(key: Key, task: Task) -> LearnedBelief:
+    """The network that says of which type the partner is."""
+    heads = task.heads
+    spec, seen = task.encoder("belief"), observation_of(task.game)
+    return LearnedBelief(key, spec, seen, heads.lstm_units, heads.predictor, len(task.types))

@@ -1,0 +1,163 @@
+"""Encoders, and what is on top of them: prepared or not they say the same, and at first nobody has an opinion."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
+from coadapt.agents.beliefs import LearnedBelief
+from coadapt.agents.encoders import GridSpec, RelationSpec, VectorSpec
+from coadapt.agents.recurrent import RecurrentPolicy
+from coadapt.games.game import MAIN
+from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
+from coadapt.games.salesman.rules import Salesman
+from coadapt.games.salesman.symmetry import Turn, turned, turned_moves
+from coadapt.networks.relation import TabulatedSum
+from coadapt.players import prepared
+
+GAME = Salesman(size=5, subgoals=2)
+TO_THE_SUM = RelationSpec(RelativePairs(5), before=(32, 32))
+BEYOND = replace(TO_THE_SUM, after=(16, 16))
+SEEN = GAME.observe(GAME.reset(jax.random.key(0)), MAIN)
+PAIRS = 2 * (2 + 2)
+MEMORY = (jnp.full(8, 0.3), jnp.full(8, -0.2))
+
+
+@pytest.fixture(scope="module")
+def observations():
+    states = jax.vmap(GAME.reset)(jax.random.split(jax.random.key(2), 20))
+    return jax.vmap(lambda state: GAME.observe(state, MAIN))(states)
+
+
+def policy_of(key, spec=TO_THE_SUM, hidden=(16, 16)):
+    return ConditionedPolicy(key, spec, SEEN, labels=3, hidden=hidden, actions=4)
+
+
+VIEWS = pytest.mark.parametrize(
+    "view", [RelativePairs(5), TurnedPairs(5), AbsolutePairs(5)], ids=["relative", "turned", "absolute"]
+)
+
+
+@VIEWS
+def test_prepared_or_not_it_is_the_same_policy(key, observations, view):
+    policy, label = policy_of(key, replace(TO_THE_SUM, view=view)), jnp.array([0.2, 0.3, 0.5])
+    one, other = (jax.vmap(lambda o, p=p: p(o, label))(observations) for p in (policy, prepared(policy, samples=10**6)))
+    np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_a_table_is_made_when_there_is_more_to_look_at_than_rows(key):
+    policy, rows = policy_of(key), RelativePairs(5).rows
+    enough = -(-rows // PAIRS)
+    assert isinstance(prepared(policy, enough).encoder.pairs, TabulatedSum)
+    assert prepared(policy, enough - 1).encoder is policy.encoder
+    always, never = (policy_of(key, replace(TO_THE_SUM, tabulated=so)) for so in (True, False))
+    assert isinstance(prepared(always, 1).encoder.pairs, TabulatedSum)
+    assert prepared(never, 10**9).encoder is never.encoder
+
+
+def test_everybody_in_a_population_is_prepared(key, observations):
+    """Stacked policies have stacked tables: the second one's is that of the second alone."""
+    policies = jax.vmap(policy_of)(jax.random.split(key, 3))
+    second = jax.tree.map(lambda leaf: leaf[1], policies)
+    tables, table = (prepared(of, 10**6).encoder.pairs.embedded for of in (policies, second))
+    np.testing.assert_allclose(tables[1], table, atol=1e-6)
+    assert not np.allclose(tables[0], table, atol=1e-3)
+
+
+def decides(key, view, observation, remembers):
+    """What a policy makes of an observation, with or without a memory."""
+    if not remembers:
+        return policy_of(key, replace(TO_THE_SUM, view=view))(observation, jnp.array([0.2, 0.3, 0.5]))
+    return RecurrentPolicy(key, replace(BEYOND, view=view), SEEN, 8, (), 4).decide(observation, MEMORY).logits
+
+
+@pytest.mark.parametrize("remembers", [True, False], ids=["with a memory", "memoryless"])
+def test_who_looks_from_home_does_the_same_on_a_turned_board(key, observations, remembers):
+    board = jax.tree.map(lambda leaf: leaf[0], observations)._replace(own=jnp.array([3, 0]))
+    for turn in (Turn(jnp.array(back), jnp.array(swap)) for *back, swap in np.ndindex(2, 2, 2)):
+        turn = jax.tree.map(lambda leaf: leaf.astype(bool), turn)
+        there = turned(board, 5, turn)
+        here, from_there = (decides(key, TurnedPairs(5), seen, remembers) for seen in (board, there))
+        np.testing.assert_allclose(here, from_there[turned_moves(turn)], atol=1e-6)
+        assert np.ptp(here) > 1e-6
+
+
+def grid_of(observation):
+    """Where both agents are, as two channels."""
+    places = jnp.stack([observation.own, observation.other])
+    return jnp.zeros((2, 5, 5)).at[jnp.arange(2), places[:, 0], places[:, 1]].set(1.0)
+
+
+SPECS = {
+    "relation": TO_THE_SUM,
+    "vector": VectorSpec(lambda seen: seen.own / 4),
+    "perceptron": VectorSpec(lambda seen: seen.own / 4, hidden=(8, 6)),
+    "grid": GridSpec(grid_of, channels=(4, 8), units=12),
+}
+EVERY_SPEC = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+
+
+@EVERY_SPEC
+def test_an_untrained_policy_is_a_random_walker(key, observations, spec):
+    policy = policy_of(key, spec)
+    walk = jax.vmap(lambda o: jax.nn.softmax(policy(o, jnp.zeros(3))))(observations)
+    np.testing.assert_allclose(walk, 0.25, atol=0.02)
+    assert np.ptp(walk, axis=0).max() > 0  # and yet it looks
+
+
+@EVERY_SPEC
+def test_what_it_is_told_matters_and_is_all_that_differs(key, observations, spec):
+    critic = ConditionedCritic(key, spec, SEEN, 3, (16, 16))
+    value = lambda label: jax.vmap(lambda o: critic.value(o, label, ())[0])(observations)
+    assert not np.allclose(value(jnp.array([1.0, 0, 0])), value(jnp.array([0, 0, 1.0])))
+    assert np.array_equal(value(jnp.array([1.0, 0, 0])), value(jnp.array([1.0, 0, 0])))
+
+
+def test_who_sits_where_matters(key, observations):
+    critic = ConditionedCritic(key, TO_THE_SUM, SEEN, 3, (16, 16))
+    value = jax.vmap(lambda o: critic.value(o, jnp.zeros(3), ())[0])
+    swapped = observations._replace(own=observations.other, other=observations.own)
+    assert not np.allclose(value(observations), value(swapped))
+
+
+@pytest.mark.parametrize("infers", [True, False], ids=["belief", "policy"])
+@pytest.mark.parametrize("spec", [BEYOND, VectorSpec(lambda seen: seen.own / 4)], ids=["relation", "vector"])
+def test_an_embedding_stands_for_its_observation(key, observations, infers, spec):
+    """Along a trajectory all is encoded first and then remembered in turn, with the same result."""
+    belief, policy = LearnedBelief(key, spec, SEEN, 8, (8,), 3), RecurrentPolicy(key, spec, SEEN, 8, (), 4)
+    network, go_on = (belief, belief.update) if infers else (policy, policy.decide)
+    observation = jax.tree.map(lambda leaf: leaf[0], observations)
+    for at_once, encoded_before in zip(
+        jax.tree.leaves(go_on(observation, MEMORY)),
+        jax.tree.leaves(go_on(network.embed(observation), MEMORY)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(at_once, encoded_before)
+
+
+count = lambda network: sum(leaf.size for leaf in jax.tree.leaves(network))
+
+
+def test_the_papers_layers_counted_by_hand(key):
+    """Seven of 128 before the sum and two of 64 behind it. On top two more, or an LSTM and the predictor's two."""
+    to_the_sum = RelationSpec(RelativePairs(11), before=(128,) * 7)
+    beyond, head = replace(to_the_sum, after=(64, 64)), (64, 64, 96, 32)
+    before = 9 * 128 + 6 * 129 * 128
+    policy, critic = policy_of(key, to_the_sum, head), ConditionedCritic(key, to_the_sum, SEEN, 3, head)
+    assert count(policy) == before + 138 * 64 + 65 * 64 + 65 * 96 + 97 * 32 + 33 * 4
+    assert count(critic) == before + 138 * 64 + 65 * 64 + 65 * 96 + 97 * 32 + 33
+    lstm = 4 * 64 * (64 + 64 + 1)
+    seen = before + 135 * 64 + 65 * 64
+    assert count(RecurrentPolicy(key, beyond, SEEN, 64, (), 4)) == seen + lstm + 65 * 4
+    assert count(LearnedBelief(key, beyond, SEEN, 64, (64, 64), 3)) == seen + lstm + 2 * 65 * 64 + 65 * 3
+
+
+def test_the_layers_of_other_encoders_counted_by_hand(key):
+    """Two coordinates into 8 and 6; a grid of 2 x 5 x 5 through 3 x 3 into 4 and 8 channels, and that into 12."""
+    encoders = {name: policy_of(key, spec).encoder for name, spec in SPECS.items()}
+    assert count(encoders["vector"]) == 0
+    assert count(encoders["perceptron"]) == 3 * 8 + 9 * 6
+    assert count(encoders["grid"]) == (2 * 9 + 1) * 4 + (4 * 9 + 1) * 8 + (8 * 25 + 1) * 12
