@@ -23,7 +23,7 @@ help:
 	@echo "make fast             the quick tests only"
 	@echo "make mutants          mistakes on purpose, and which test notices each; ONLY=word for some of them"
 	@echo "make results          remake the committed results/ from a clean tree"
-	@echo "make weights          train the published agents and partners of the salesman again (an afternoon)"
+	@echo "make weights          train the pretrained agents and partners of the salesman again (an afternoon)"
 	@echo "make tuning           search the training settings again, from a clean tree (about an hour)"
 	@echo "make bench            measure how fast it is beside its peers, in environments of their own (about an hour)"
 	@echo "make probe            whether the compiler under JAX computes what was written, in every Python there is"
@@ -50,7 +50,7 @@ quick-matrix-game: $(READY)
 
 quick-salesman: $(READY)
 	$(BIN)/coadapt reproduce salesman --preset quick --run quick_salesman
-	$(BIN)/coadapt reproduce salesman --shipped --preset quick --run quick_salesman_pretrained
+	$(BIN)/coadapt reproduce salesman --pretrained --preset quick --run quick_salesman_pretrained
 
 reproduce-full: $(READY)
 	$(BIN)/coadapt reproduce matrix-game
@@ -89,7 +89,7 @@ results-matrix-game: clean-tree $(READY)
 
 # The results are those of the weights that come with the package, so whoever has the package can measure them again.
 results-salesman: clean-tree $(READY)
-	$(BIN)/coadapt reproduce salesman --shipped --run results_salesman --publish results/salesman \
+	$(BIN)/coadapt reproduce salesman --pretrained --run results_salesman --publish results/salesman \
 		--episodes 20000 --set batch=1000 measures.layouts=200 measures.bound_layouts=1000 measures.episodes=1000
 
 weights: clean-tree $(READY)
@@ -118,7 +118,7 @@ PEER_PIP = PIP_CONSTRAINT= .venv-peers/$*/bin/python -m pip install --quiet --di
 	@touch $@
 
 bench: clean-tree $(READY) $(PEERS_READY)
-	$(BIN)/coadapt bench --peers .venv-peers --to results/bench
+	$(BIN)/python -m benchmarks --peers .venv-peers --to results/bench
 
 # Our own functions, compiled, beside NumPy in double precision: in the newest and in every other Python there is.
 PROBED := $(PYTHONS:%=probe-%)

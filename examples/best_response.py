@@ -1,6 +1,6 @@
 """How well can anybody do with a given partner? The exact answer on one layout of the salesman's grid, and its price.
 
-Partners are published ones; any memoryless player will do, such as one of your own. Give names to see others:
+Partners are pretrained ones; any memoryless player will do, such as one of your own. Give names to see others:
 
     python examples/best_response.py salesman/partners/101-skilled salesman/partners/102-skilled
 """
@@ -11,12 +11,12 @@ import time
 import jax
 
 import coadapt as ca
-from coadapt.evaluation.regret import over_all_starts
+from coadapt.experiments.salesman.oracle import over_all_starts
 from coadapt.games.salesman.layouts import layout_of
 from coadapt.oracles.salesman import best_response, joint_optimum
 from coadapt.partners.behaviour import behaviour_of
 
-PARTNERS = [f"salesman/partners/100-{kind}" for kind in ("skilled", "intermediate", "novice")]
+PARTNERS = [f"salesman/partners/100-{name}" for name in ("skilled", "intermediate", "novice")]
 GAME = ca.Salesman()
 LAYOUT = layout_of(GAME.reset(jax.random.key(0)))
 

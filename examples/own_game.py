@@ -47,15 +47,15 @@ def train(keys):
     # A policy is told the truth and learns to close the gap. With less entropy it would just wait for its friend.
     policy = ca.ConditionedPolicy(keys[0], gap, seen, labels=2, hidden=(32,), actions=3)
     critic = ca.ConditionedCritic(keys[1], gap, seen, labels=2, hidden=(32,))
-    told = lambda policy, kind: ca.BehaviourConditioned(ca.ConstantBelief(kind), policy)
-    config = ca.PPOConfig(iterations=300, num_envs=64, num_steps=8, learning_rate=3e-3, discount=0.9, entropy_coefficient=1.0)
+    told = lambda policy, label: ca.BehaviourConditioned(ca.ConstantBelief(label), policy)
+    config = ca.PPOConfig(300, num_envs=64, num_steps=8, learning_rate=3e-3, discount=0.9, entropy_coefficient=1.0)
     state = ca.ppo.start(keys[2], policy, critic, config)
     state, _ = ca.ppo.train_chunk(state, GAME, FRIENDS, told, config, config.iterations)
     policy = ca.ConditionedOnMAP(state.policy.network)  # it has never been told anything but certainties
     # A belief watches the friend and learns to see the truth. Meanwhile the agent acts on what it believes so far.
     belief = ca.LearnedBelief(keys[3], friend, seen, units=16, hidden=(16,), labels=2)
     agent = lambda belief: ca.BehaviourConditioned(belief, policy)
-    config = ca.SupervisedConfig(iterations=150, num_envs=64, num_steps=8, learning_rate=1e-2)
+    config = ca.SupervisedConfig(150, num_envs=64, num_steps=8, learning_rate=1e-2)
     state, loss = ca.supervised.start(keys[4], belief, config), ca.supervised.negative_log_likelihood
     state, _ = ca.supervised.train_chunk(state, GAME, FRIENDS, agent, loss, config, config.iterations)
     return agent(state.belief.network)
@@ -63,12 +63,12 @@ def train(keys):
 
 def main():
     agent = jax.jit(train)(jax.random.split(jax.random.key(0), 5))
-    # By hand: who knows the kind is side by side from the first step on at three of the five gaps, and a step later
+    # By hand: who knows the label is side by side from the first step on at three of the five gaps, and a step later
     # at two: 8 - 2/5 = 7.6. Who does not has to guess, which at any gap costs a step on average: 8 - 1 = 7.
     players = {
-        "its own belief": (lambda kind: agent, 7.0),
-        "the truth": (lambda kind: agent._replace(belief=ca.ConstantBelief(kind)), 7.6),
-        "the opposite": (lambda kind: agent._replace(belief=ca.ConstantBelief(1 - kind)), 0.0),  # they never meet
+        "its own belief": (lambda label: agent, 7.0),
+        "the truth": (lambda label: agent._replace(belief=ca.ConstantBelief(label)), 7.6),
+        "the opposite": (lambda label: agent._replace(belief=ca.ConstantBelief(1 - label)), 0.0),  # they never meet
     }
     print("label from         goes on   goes back   mean   optimum")
     for name, (player, by_hand) in players.items():

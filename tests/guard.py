@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.patience import descendants, waits
+
 LONGEST = 900.0
-"""Seconds, as `coadapt.benchmarks.patience` counts them, for a test and the fixtures that it is the first to want."""
+"""Seconds, as `benchmarks.patience` counts them, for a test and the fixtures that it is the first to want."""
 
 _now: list[pytest.Item] = []
 """The test that is being made, behind those before it."""
@@ -28,8 +30,6 @@ def pytest_runtest_protocol(item):
 
 
 def _watch() -> None:
-    from coadapt.benchmarks.patience import waits  # not before the shapes in the package are checked
-
     while True:
         tests = len(_now)
         for seconds in waits(os.getpid(), LONGEST):
@@ -42,8 +42,6 @@ def _watch() -> None:
 
 def _end(item: pytest.Item) -> None:
     """Nothing else would reach a thread that is within a compiler or waits for somebody who never comes."""
-    from coadapt.benchmarks.patience import descendants
-
     capture: Any = item.config.pluginmanager.getplugin("capturemanager")
     capture.suspend_global_capture(in_=True)
     print(f"\n{item.nodeid} hangs: {LONGEST:g} seconds of work, or of doing nothing. It is here:", file=sys.stderr)

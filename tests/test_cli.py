@@ -37,7 +37,7 @@ def test_help_teaches(tmp_path, arguments, word):
 
 def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence(tmp_path):
     """Of a grid of 60 by 60: 16 sets of subgoals, 60**4 places for both agents, a kilobyte for each."""
-    settings = ('methods=["label_blind"]', "world.game.size=60", "world.sizes.before_sum=[2]", "seeds=[0]")
+    settings = ('methods=["label_blind"]', "task.game.size=60", "task.sizes.before_sum=[2]", "seeds=[0]")
     answer = coadapt("reproduce", "salesman", "--quiet", "--set", *settings, folder=tmp_path)
     assert (answer.returncode, answer.stdout) == (2, "")
     assert answer.stderr.startswith("coadapt: about ")
@@ -49,7 +49,10 @@ def test_tables_that_do_not_fit_in_memory_are_refused_in_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        (("predictor.num_envs=2000000000",), "predictor.num_envs must be a whole number from 1 to 10000000, not 2000000000"),
+        (
+            ("predictor.num_envs=2000000000",),
+            "predictor.num_envs must be a whole number from 1 to 10000000, not 2000000000",
+        ),
         (("predictor.num_envs=10000000",), "for a chunk of predictor, more than the "),
         (("sizes.predictor_units=2000000000",), "sizes.predictor_units must be a whole number from 1 to 100000, not "),
         (("sizes.predictor_units=100000",), "for the state of predictor, more than the "),
@@ -106,7 +109,6 @@ main()
         (("tune", "matrix-game"), "The search for the matrix game's settings"),
         (("evaluate",), "Evaluating salesman/behaviour-conditioned"),
         (("watch",), "Watching salesman/behaviour-conditioned"),
-        (("bench", "--quick"), "The benchmark"),
         (("evaluate", "--quiet"), ""),
     ],
 )

@@ -27,11 +27,16 @@ NAMES = ["good", "finished", "broken", "artefacts", "new", "runs/good", ".", "..
 PATHS = [*NAMES, "results", "good.json", "wrong.json", "list.json", "deep.json", "latin.json", "nan.json", "pipe"]
 PATHS += ["missing.json", "file/below", "/dev/null", "/dev/full", "/proc/nothing/here", "/proc/self/mem", "empty"]
 AGENTS = ["salesman/behaviour-conditioned", "salesman/behaviour-conditioned/3", "salesman/partners/100-skilled"]
-FIELDS = ["policy.learning_rate", "seeds", "alphas", "payoff", "rl2.num_envs", "policy", "world.game.size", "episodes"]
+FIELDS = ["policy.learning_rate", "seeds", "alphas", "payoff", "rl2.num_envs", "policy", "task.game.size", "episodes"]
 FIELDS += [
     "experiment.predictor.iterations",
     "methods",
     "sizes.rl2_units",
+    "held_out",
+    "held_out.seeds",
+    "partners.seeds",
+    "levels",
+    "shares",
     "nothing",
     "policy.nothing",
     "",
@@ -55,14 +60,13 @@ EXPERIMENT = OPTIONS | {"--set": setting, "--run": path, "--fresh": []}
 CONFIGURED = EXPERIMENT | {"--preset": ["fast", "paper", "quick", "slow"], "--config": path}
 GRAMMAR = {
     ("reproduce", "matrix-game"): CONFIGURED | {"--alphas": number, "--seeds": number, "--payoff": path},
-    ("reproduce", "salesman"): CONFIGURED | {"--shipped": [], "--seeds": number, "--episodes": number},
+    ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number, "--episodes": number},
     ("train", "salesman"): CONFIGURED | {"--seed": number},
     ("tune", "matrix-game"): EXPERIMENT | {"--methods": ["predictor", "policy", "rl2", "sarsa"]},
     ("resume",): OPTIONS | {"--set": setting, "": path},
     ("evaluate",): {"": [*AGENTS, *path], "--partners": AGENTS, "--episodes": number, "--greedy": [], "--seed": number},
     ("watch",): {"": [*AGENTS, *path], "--partner": AGENTS, "--seed": number, "--to": [*path, "x.gif", "x.png"]},
     ("report",): {"": path, "--to": path},
-    ("bench",): {"--quick": [], "--rows": ["limit", "decision", "none"], "--to": path, "--peers": path},
     ("runs",): {"--root": path},
     ("runs", "list"): {"--root": path},
     ("runs", "show"): {"": path},
@@ -140,9 +144,8 @@ def place(tmp_path, monkeypatch):
     """Where it happens; whoever would begin to work is stopped."""
     monkeypatch.setattr("coadapt.runs.experiment.plan", lambda *_: [])  # which traces a program for every stage
     monkeypatch.setattr("coadapt.runs.launch.finish", begin)
-    monkeypatch.setattr("coadapt.experiments.salesman.trial.try_out", begin)
-    monkeypatch.setattr("coadapt.evaluation.pictures.record_episode", begin)
-    monkeypatch.setattr("coadapt.benchmarks.running.describe", begin)
+    monkeypatch.setattr("coadapt.pipeline.trial.try_out", begin)
+    monkeypatch.setattr("coadapt.evaluation.watching.record_episode", begin)
     monkeypatch.setattr("coadapt.storage.provenance.commit", lambda: None)  # asking git takes longer than all the rest
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     furnish(tmp_path / "place")

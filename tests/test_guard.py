@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coadapt.benchmarks.patience import PROCESSES
+from benchmarks.patience import PROCESSES
 from tests.guard import wait_until_ended
 
 CONFTEST = """

@@ -1,9 +1,14 @@
-"""`make` finds a Python that runs."""
+"""`make` finds a Python that runs, and asks for what there is."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from coadapt.cli import experiments, main
 
 MAKEFILE = Path(__file__).parents[1] / "Makefile"
 
@@ -35,3 +40,36 @@ def test_one_that_is_too_old_is_passed_over(tmp_path):
     """Whatever its name says: what counts is what it answers."""
     too_old = "exit 1"  # as it does when asked whether its version is at least 3.11
     assert chosen(tmp_path, python3_13=too_old, python3_12=too_old, python3_11=RUNS) == "python3.11"
+
+
+def asked_for():
+    """What `make` asks coadapt to run."""
+    lines = MAKEFILE.read_text().replace("\\\n", "")
+    commands = re.findall(r"^\t\$\(BIN\)/coadapt (.*)$", lines, re.MULTILINE)
+    return [command for command in commands if not command.startswith("report ")]
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """What would be run: the experiment, its configuration, the run's folder and where results are copied to."""
+    noted = []
+    monkeypatch.setattr(
+        experiments, "_run", lambda of, config, folder, _, to: noted.append((of.name, config, folder, to))
+    )
+    return noted
+
+
+@pytest.mark.parametrize("command", asked_for())
+def test_every_command_is_understood(command, begun):
+    main(command.split())
+    ((_, _, folder, _),) = begun
+    assert folder.parent == Path("runs")
+
+
+def test_the_salesmans_results_are_those_of_its_pretrained_agents_on_many_layouts(begun):
+    (command,) = [command for command in asked_for() if "--publish results/salesman" in command]
+    main(command.split())
+    ((experiment, config, _, to),) = begun
+    assert (experiment, to) == ("salesman_pretrained", Path("results/salesman"))
+    assert (config.seeds, config.episodes, config.both_modes) == ((0, 1, 2, 3, 4), 20_000, True)
+    assert (config.measures.layouts, config.measures.bound_layouts) == (200, 1_000)

@@ -25,11 +25,11 @@ def test_every_link_to_a_file_leads_somewhere():
         assert (ROOT / target).exists(), target
 
 
-def test_as_many_trials_name_reference_partners_as_the_docs_say():
+def test_as_many_trials_name_held_out_partners_as_the_docs_say():
     (chosen,) = re.findall(r"## How the settings were chosen\n(.*)", (ROOT / "docs/salesman.md").read_text(), re.DOTALL)
-    naming = [line for line in chosen.splitlines() if line.startswith("|") and "reference" in line]
+    naming = [line for line in chosen.splitlines() if line.startswith("|") and "held-out" in line]
     assert len(naming) == 4
-    assert "Four of them name reference partners." in " ".join(chosen.split())
+    assert "Four of them name held-out partners." in " ".join(chosen.split())
 
 
 @pytest.mark.parametrize("experiment", ["matrix_game", "salesman"])

@@ -31,4 +31,4 @@ def _playing(steps: int):
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """So many steps of so many games; both players see every step."""
-    return timed(_playing(request["steps"]), request)
+    return timed(_playing(request["num_steps"]), request)

@@ -27,4 +27,4 @@ def _playing(steps: int):
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """So many steps of so many games; all agents see every step."""
-    return timed(_playing(request["steps"]), request)
+    return timed(_playing(request["num_steps"]), request)

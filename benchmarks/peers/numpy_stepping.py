@@ -10,11 +10,11 @@ PACKAGES = ("numpy",)
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """So many steps of so many games, begun anew when they are over; both seats see every step."""
-    games, steps = request["games"], request["steps"]
-    played = NumpySalesman(games, Rules(**request["rules"]))
+    num_envs, num_steps = request["num_envs"], request["num_steps"]
+    played = NumpySalesman(num_envs, Rules(**request["rules"]))
     started = time.perf_counter()
-    for _ in range(steps):
-        _, terminated, truncated = played.step(played.chances.integers(0, 4, (games, 2)))
+    for _ in range(num_steps):
+        _, terminated, truncated = played.step(played.chances.integers(0, 4, (num_envs, 2)))
         played.restart(terminated | truncated)
         played.observe()
-    return {"amount": games * steps, "seconds": time.perf_counter() - started}
+    return {"amount": num_envs * num_steps, "seconds": time.perf_counter() - started}

@@ -99,8 +99,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     game = Salesman(rules)
     game.reset()
     started = time.perf_counter()
-    for _ in range(request["steps"]):
+    for _ in range(request["num_steps"]):
         game.step({"main": int(random.random() * 4), "partner": int(random.random() * 4)})
         if not game.agents:
             game.reset()
-    return {"amount": request["steps"], "seconds": time.perf_counter() - started}
+    return {"amount": request["num_steps"], "seconds": time.perf_counter() - started}

@@ -34,7 +34,7 @@ def played_at_random(begin: Begin, step: Step, steps: int) -> Callable[[Any], An
 
 def timed(play: Callable[[Any], Any], request: dict[str, Any]) -> dict[str, Any]:
     """So many games once through."""
-    keys = jax.random.split(jax.random.key(0), request["games"])
+    keys = jax.random.split(jax.random.key(0), request["num_envs"])
     started = time.perf_counter()
     jax.block_until_ready(play(keys))
-    return {"amount": request["games"] * request["steps"], "seconds": time.perf_counter() - started}
+    return {"amount": request["num_envs"] * request["num_steps"], "seconds": time.perf_counter() - started}

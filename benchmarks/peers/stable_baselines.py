@@ -62,7 +62,7 @@ class BothSeats(VecEnv):
 
 def learner(request: dict[str, Any]) -> PPO | RecurrentPPO:
     """The learner that a request describes, before its first iteration."""
-    world = BothSeats(request["games"], Rules(**request["rules"]))
+    games = BothSeats(request["num_envs"], Rules(**request["rules"]))
     before, after, on_top = request["before_sum"], request["after_sum"], request["policy_hidden"]
     sight = {"size": request["rules"]["size"], "subgoals": request["rules"]["subgoals"], "before": before}
     networks = {
@@ -71,14 +71,14 @@ def learner(request: dict[str, Any]) -> PPO | RecurrentPPO:
         "activation_fn": torch.nn.ReLU,
     }
     settings = {
-        "n_steps": request["steps"],
-        "batch_size": 2 * request["games"] * request["steps"] // request["minibatches"],
+        "n_steps": request["num_steps"],
+        "batch_size": 2 * request["num_envs"] * request["num_steps"] // request["minibatches"],
         "n_epochs": request["epochs"],
         "learning_rate": request["learning_rate"],
         "gamma": request["discount"],
-        "gae_lambda": request["trace_decay"],
+        "gae_lambda": request["gae_lambda"],
         "clip_range": request["clip"],
-        "ent_coef": request["entropy_bonus"],
+        "ent_coef": request["entropy_coefficient"],
         "max_grad_norm": request["max_gradient_norm"],
         "device": "cpu",
         "seed": 0,
@@ -87,10 +87,10 @@ def learner(request: dict[str, Any]) -> PPO | RecurrentPPO:
         # As in our baseline the layers behind the sum come before the LSTM, and the value network has none.
         networks |= {"features_extractor_kwargs": {**sight, "after": after}, "net_arch": {"pi": [], "vf": on_top}}
         networks |= {"lstm_hidden_size": request["lstm_units"], "enable_critic_lstm": False}
-        return RecurrentPPO("MlpLstmPolicy", world, policy_kwargs=networks, **settings)
+        return RecurrentPPO("MlpLstmPolicy", games, policy_kwargs=networks, **settings)
     behind_sum = [*after, *on_top]
     networks |= {"features_extractor_kwargs": {**sight, "after": []}, "net_arch": {"pi": behind_sum, "vf": behind_sum}}
-    return PPO("MlpPolicy", world, policy_kwargs=networks, **settings)
+    return PPO("MlpPolicy", games, policy_kwargs=networks, **settings)
 
 
 class Training:
@@ -104,7 +104,7 @@ class Training:
         if request != self.request:
             self.request, self.learner = request, learner(request)
         assert self.learner is not None
-        samples = iterations * 2 * request["games"] * request["steps"]
+        samples = iterations * 2 * request["num_envs"] * request["num_steps"]
         started = time.perf_counter()
         self.learner.learn(samples, reset_num_timesteps=False, log_interval=1_000_000)
         return {

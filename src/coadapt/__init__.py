@@ -1,6 +1,6 @@
 """Agents that cooperate with partners they have never met.
 
-A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that inference.
+A small recurrent network watches the partner and infers what type it is; a memoryless policy acts on that inference.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
     from coadapt.agents.beliefs import ConstantBelief, DirichletPosterior, LearnedBelief, ReplayedBelief
     from coadapt.agents.encoders import EncoderSpec, GridSpec, RelationSpec, VectorSpec
     from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
-    from coadapt.catalogue import load, published
+    from coadapt.catalogue import load, pretrained
     from coadapt.encounters import EpisodeState, Transition, rollout, start_episode
     from coadapt.evaluation.episodes import play_episodes, play_told_episodes, step_scores
     from coadapt.evaluation.returns import mean_returns
@@ -34,6 +34,12 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time a name is loaded
     from coadapt.partners.dirichlet import DirichletPartners, Stationary
     from coadapt.partners.mixed import Cast, OneOf, fixed_population_of
     from coadapt.partners.population import FixedPopulation, Partners, Population
+    from coadapt.pipeline.sources.mixture import Mixture
+    from coadapt.pipeline.sources.pretrained import Pretrained
+    from coadapt.pipeline.sources.scripted import Scripted
+    from coadapt.pipeline.sources.self_play import SelfPlay
+    from coadapt.pipeline.study import Measures, PartnerSource, Study
+    from coadapt.pipeline.task import Heads, Task
     from coadapt.players import Belief, Critic, Decision, Encoder, Player, Policy
 
 __version__ = "0.1.0"
@@ -59,22 +65,31 @@ __all__ = [
     "FixedPopulation",
     "Game",
     "GridSpec",
+    "Heads",
     "LearnedBelief",
     "MatrixGame",
+    "Measures",
+    "Mixture",
     "OneOf",
     "Outcome",
     "PPOConfig",
+    "PartnerSource",
     "Partners",
     "Player",
     "Policy",
     "Population",
+    "Pretrained",
     "RecurrentCritic",
     "RecurrentPolicy",
     "RelationSpec",
     "ReplayedBelief",
     "Salesman",
+    "Scripted",
+    "SelfPlay",
     "Stationary",
+    "Study",
     "SupervisedConfig",
+    "Task",
     "Transition",
     "VectorSpec",
     "bayes_optimal",
@@ -84,24 +99,25 @@ __all__ = [
     "play_episodes",
     "play_told_episodes",
     "ppo",
-    "published",
+    "pretrained",
     "rollout",
     "start_episode",
     "step_scores",
     "supervised",
 ]
 
-_HOMES = {
+HOMES: dict[str, tuple[str, ...]] = {
     "coadapt.agents.bayes": ("BestAction", "bayes_optimal"),
     "coadapt.agents.behaviour_conditioned": (
         "BehaviourConditioned",
         "ConditionedCritic",
+        "ConditionedOnMAP",
         "ConditionedPolicy",
     ),
     "coadapt.agents.beliefs": ("ConstantBelief", "DirichletPosterior", "LearnedBelief", "ReplayedBelief"),
     "coadapt.agents.encoders": ("EncoderSpec", "GridSpec", "RelationSpec", "VectorSpec"),
     "coadapt.agents.recurrent": ("RecurrentCritic", "RecurrentPolicy"),
-    "coadapt.catalogue": ("load", "published"),
+    "coadapt.catalogue": ("load", "pretrained"),
     "coadapt.encounters": ("EpisodeState", "Transition", "rollout", "start_episode"),
     "coadapt.evaluation.episodes": ("play_episodes", "play_told_episodes", "step_scores"),
     "coadapt.evaluation.returns": ("mean_returns",),
@@ -114,6 +130,12 @@ _HOMES = {
     "coadapt.partners.dirichlet": ("DirichletPartners", "Stationary"),
     "coadapt.partners.mixed": ("Cast", "OneOf", "fixed_population_of"),
     "coadapt.partners.population": ("FixedPopulation", "Partners", "Population"),
+    "coadapt.pipeline.sources.mixture": ("Mixture",),
+    "coadapt.pipeline.sources.pretrained": ("Pretrained",),
+    "coadapt.pipeline.sources.scripted": ("Scripted",),
+    "coadapt.pipeline.sources.self_play": ("SelfPlay",),
+    "coadapt.pipeline.study": ("Measures", "PartnerSource", "Study"),
+    "coadapt.pipeline.task": ("Heads", "Task"),
     "coadapt.players": ("Belief", "Critic", "Decision", "Encoder", "Player", "Policy"),
 }
 """Which module each of these names comes from."""
@@ -123,7 +145,7 @@ def __getattr__(name: str) -> Any:
     """A name when it is first used, so that nobody waits for JAX who does not need it."""
     from coadapt.storage.compiled import remember_compiled_programs
 
-    home = next((module for module, names in _HOMES.items() if name in names), None)
+    home = next((module for module, names in HOMES.items() if name in names), None)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(__import__(home, fromlist=[name]), name)  # as `from home import name` does, submodules included

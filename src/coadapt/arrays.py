@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray
 from jaxtyping import Key as TypedKeys
 
 Key = PRNGKeyArray
@@ -16,4 +16,17 @@ Vector = Float[Array, "_"]
 EitherArray = TypeVar("EitherArray", Array, np.ndarray)
 """For arithmetic that serves JAX in play and NumPy, in double precision, in the oracles."""
 
-__all__ = ["Array", "Bool", "Count", "EitherArray", "Flag", "Float", "Int", "Key", "Keys", "Scalar", "Vector"]
+__all__ = [
+    "Array",
+    "Bool",
+    "Count",
+    "EitherArray",
+    "Flag",
+    "Float",
+    "Int",
+    "Integer",
+    "Key",
+    "Keys",
+    "Scalar",
+    "Vector",
+]

@@ -53,7 +53,7 @@ def flags() -> str:
     if not given or given.startswith("-"):
         return given
     try:
-        return Path(given).read_text(errors="replace") if Path(given).is_file() else given
+        return Path(given).read_text(encoding="utf-8", errors="replace") if Path(given).is_file() else given
     except OSError:
         return given  # XLA, too, will find nothing there
 

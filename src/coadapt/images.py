@@ -1,9 +1,10 @@
 """Figures as the contents of files."""
 
 import io
+from typing import Any
 
 
-def as_files(figure, dpi: int) -> dict[str, bytes]:
+def as_files(figure: Any, dpi: int) -> dict[str, bytes]:
     """The contents of a png file, as fine as asked for, and of an svg file."""
     from matplotlib import rc_context
 

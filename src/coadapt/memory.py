@@ -1,6 +1,7 @@
 """How much memory is free, and a refusal of what would not fit into it."""
 
 import os
+import sys
 from pathlib import Path
 
 CONTAINER = "/sys/fs/cgroup/memory"
@@ -21,9 +22,14 @@ def check_memory(what: str, needed: int, remedy: str) -> None:
 
 def free_memory() -> int:
     """What could be had, as the system tells it: all there is where it does not tell, and no more than its share."""
-    everything = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    everything = all_memory()
     told = {name: int(value) * 1024 for name, value, *_ in map(str.split, _lines("/proc/meminfo"))}
     return min(told.get("MemAvailable:", everything), _share_of_container(everything))
+
+
+def all_memory() -> int:
+    """Bytes of memory that this machine has. Windows does not tell in this way: there nothing is too large."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else sys.maxsize
 
 
 def _share_of_container(everything: int) -> int:
@@ -37,7 +43,7 @@ def _share_of_container(everything: int) -> int:
 
 def _lines(file: str) -> list[str]:
     path = Path(file)
-    return path.read_text().splitlines() if path.is_file() else []
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 def _in_words(size: int) -> str:

@@ -26,17 +26,18 @@ def said(belief, *observations):
     return found
 
 
-def test_a_policy_is_fed_the_belief_its_likeliest_label_or_one_drawn_from_it():
+def test_a_policy_is_conditioned_on_the_belief_its_likeliest_label_or_one_drawn_from_it():
     """Drawn: 0.25 * 0.9 + 0.75 * 0.2 = 0.375 for the first action."""
-    logits = {name: feed(policy)(None, BELIEF) for name, feed in CONDITIONINGS.items()}
+    logits = {name: condition(policy)(None, BELIEF) for name, condition in CONDITIONINGS.items()}
     np.testing.assert_allclose(logits["probabilities"], BELIEF @ TABLE, rtol=1e-6)
     np.testing.assert_allclose(logits["map"], TABLE[1], rtol=1e-6)
     np.testing.assert_allclose(jax.nn.softmax(logits["sampled"]), [0.375, 0.625], rtol=1e-5)
 
 
-def test_a_belief_that_is_certain_is_fed_alike_in_every_way():
-    for feed in CONDITIONINGS.values():
-        np.testing.assert_allclose(jax.nn.softmax(feed(policy)(None, jnp.array([1.0, 0.0]))), [0.9, 0.1], atol=1e-6)
+def test_on_a_belief_that_is_certain_all_conditionings_act_alike():
+    for condition in CONDITIONINGS.values():
+        shares = jax.nn.softmax(condition(policy)(None, jnp.array([1.0, 0.0])))
+        np.testing.assert_allclose(shares, [0.9, 0.1], atol=1e-6)
 
 
 def test_the_agent_acts_on_what_it_believes_and_says_so(key):
@@ -46,7 +47,7 @@ def test_the_agent_acts_on_what_it_believes_and_says_so(key):
     assert decision.info["belief"].tolist() == BELIEF.tolist()
 
 
-def test_what_was_recorded_is_said_step_by_step_and_the_last_stays():
+def test_what_is_replayed_is_said_step_by_step_and_the_last_stays():
     assert said(ReplayedBelief(jnp.array([[1.0, 0.0], [0.0, 1.0]])), *[None] * 4) == [[1, 0], [0, 1], [0, 1], [0, 1]]
 
 

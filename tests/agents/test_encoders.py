@@ -9,8 +9,8 @@ import pytest
 
 from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import LearnedBelief
-from coadapt.agents.encoders import GridSpec, RelationSpec, VectorSpec
-from coadapt.agents.recurrent import RecurrentPolicy
+from coadapt.agents.encoders import GridSpec, RelationEncoder, RelationSpec, VectorSpec
+from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.games.game import MAIN
 from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
 from coadapt.games.salesman.rules import Salesman
@@ -36,6 +36,18 @@ def policy_of(key, spec=TO_THE_SUM, hidden=(16, 16)):
     return ConditionedPolicy(key, spec, SEEN, labels=3, hidden=hidden, actions=4)
 
 
+def pairs_of(policy):
+    """What its encoder sums pairs with."""
+    assert isinstance(policy.encoder, RelationEncoder)
+    return policy.encoder.pairs
+
+
+def table_of(policy):
+    pairs = pairs_of(policy)
+    assert isinstance(pairs, TabulatedSum)
+    return pairs.embedded
+
+
 VIEWS = pytest.mark.parametrize(
     "view", [RelativePairs(5), TurnedPairs(5), AbsolutePairs(5)], ids=["relative", "turned", "absolute"]
 )
@@ -51,10 +63,10 @@ def test_prepared_or_not_it_is_the_same_policy(key, observations, view):
 def test_a_table_is_made_when_there_is_more_to_look_at_than_rows(key):
     policy, rows = policy_of(key), RelativePairs(5).rows
     enough = -(-rows // PAIRS)
-    assert isinstance(prepared(policy, enough).encoder.pairs, TabulatedSum)
+    assert isinstance(pairs_of(prepared(policy, enough)), TabulatedSum)
     assert prepared(policy, enough - 1).encoder is policy.encoder
     always, never = (policy_of(key, replace(TO_THE_SUM, tabulated=so)) for so in (True, False))
-    assert isinstance(prepared(always, 1).encoder.pairs, TabulatedSum)
+    assert isinstance(pairs_of(prepared(always, 1)), TabulatedSum)
     assert prepared(never, 10**9).encoder is never.encoder
 
 
@@ -62,7 +74,7 @@ def test_everybody_in_a_population_is_prepared(key, observations):
     """Stacked policies have stacked tables: the second one's is that of the second alone."""
     policies = jax.vmap(policy_of)(jax.random.split(key, 3))
     second = jax.tree.map(lambda leaf: leaf[1], policies)
-    tables, table = (prepared(of, 10**6).encoder.pairs.embedded for of in (policies, second))
+    tables, table = (table_of(prepared(of, 10**6)) for of in (policies, second))
     np.testing.assert_allclose(tables[1], table, atol=1e-6)
     assert not np.allclose(tables[0], table, atol=1e-3)
 
@@ -116,6 +128,16 @@ def test_what_it_is_told_matters_and_is_all_that_differs(key, observations, spec
     assert np.array_equal(value(jnp.array([1.0, 0, 0])), value(jnp.array([1.0, 0, 0])))
 
 
+@EVERY_SPEC
+def test_a_recurrent_critic_goes_by_what_it_is_told_and_by_what_it_remembers(key, observations, spec):
+    critic = RecurrentCritic(key, spec, SEEN, 3, 8, ())
+    value = lambda label, memory: jax.vmap(lambda o: critic.value(o, label, memory)[0])(observations)
+    first, last = jnp.array([1.0, 0, 0]), jnp.array([0, 0, 1.0])
+    assert not np.allclose(value(first, MEMORY), value(last, MEMORY))
+    assert not np.allclose(value(first, MEMORY), value(first, critic.start()))
+    assert np.array_equal(value(first, MEMORY), value(first, MEMORY))
+
+
 def test_who_sits_where_matters(key, observations):
     critic = ConditionedCritic(key, TO_THE_SUM, SEEN, 3, (16, 16))
     value = jax.vmap(lambda o: critic.value(o, jnp.zeros(3), ())[0])
@@ -156,8 +178,13 @@ def test_the_papers_layers_counted_by_hand(key):
 
 
 def test_the_layers_of_other_encoders_counted_by_hand(key):
-    """Two coordinates into 8 and 6; a grid of 2 x 5 x 5 through 3 x 3 into 4 and 8 channels, and that into 12."""
+    """Two coordinates into 8 and 6; a grid of 2 x 5 x 5 through 3 x 3 into 4 and 8 channels, and that into 12.
+
+    A label of 3 joins the two coordinates before the 8 units of a critic that remembers.
+    """
     encoders = {name: policy_of(key, spec).encoder for name, spec in SPECS.items()}
     assert count(encoders["vector"]) == 0
     assert count(encoders["perceptron"]) == 3 * 8 + 9 * 6
+    critic = RecurrentCritic(key, SPECS["vector"], SEEN, 3, 8, ())
+    assert count(critic) == 4 * 8 * (2 + 3 + 8 + 1) + 9
     assert count(encoders["grid"]) == (2 * 9 + 1) * 4 + (4 * 9 + 1) * 8 + (8 * 25 + 1) * 12

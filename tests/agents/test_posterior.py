@@ -6,11 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.agents.best_response import FollowsTable, RespondsToLikeliest
-from coadapt.agents.posterior import PartnerPosterior, led_to
+from coadapt.agents.best_response import RespondsToLikeliest
+from coadapt.agents.posterior import PartnerPosterior, Sight
 from coadapt.encounters import rollout, start_episode
-from coadapt.games.game import MAIN
-from coadapt.games.salesman.layouts import StartsAt, layout_of, table_shape
+from coadapt.experiments.salesman.oracle import following, led_to, sight_in
+from coadapt.games.game import MAIN, StartsAt
+from coadapt.games.matrix import MatrixGame, partner_action
+from coadapt.games.salesman.layouts import layout_of, table_shape
 from coadapt.games.salesman.rules import Salesman, SalesmanObservation
 from coadapt.oracles.salesman import best_response
 from coadapt.partners.dirichlet import Stationary
@@ -20,7 +22,8 @@ GAME = Salesman(size=3, subgoals=1, max_steps=8)
 UP, DOWN, LEFT, RIGHT = range(4)
 SHARES = jnp.array([[0.4, 0.1, 0.4, 0.1], [0.1, 0.4, 0.1, 0.4], [0.25, 0.25, 0.25, 0.25]])
 """One is drawn to the upper left, one to the lower right, one walks at random."""
-POSTERIOR = PartnerPosterior(GAME, Stationary(jnp.log(SHARES)), jnp.eye(3), jnp.array([0.5, 0.25, 0.25]))
+SIGHT = sight_in(GAME)
+POSTERIOR = PartnerPosterior(SIGHT, Stationary(jnp.log(SHARES)), jnp.eye(3), jnp.array([0.5, 0.25, 0.25]))
 
 
 def seen(other):
@@ -51,13 +54,13 @@ def test_a_bump_into_one_of_two_walls_may_have_been_either():
     """Who stays in the upper left corner has gone up or left: 0.8, 0.2 and 0.5."""
     _, stayed = beliefs(POSTERIOR, [0, 0], [0, 0])
     np.testing.assert_allclose(stayed, np.array([0.4, 0.05, 0.125]) / 0.575, atol=1e-6)
-    assert led_to(GAME, jnp.array([0, 0]), jnp.array([0, 0])).tolist() == [True, False, True, False]
-    assert led_to(GAME, jnp.array([1, 1]), jnp.array([1, 2])).tolist() == [False, False, False, True]
+    assert led_to(GAME, seen([0, 0]), seen([0, 0])).tolist() == [True, False, True, False]
+    assert led_to(GAME, seen([1, 1]), seen([1, 2])).tolist() == [False, False, False, True]
 
 
 def test_partners_that_share_a_label_add_up():
     labels = jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    _, once = beliefs(PartnerPosterior(GAME, POSTERIOR.players, labels, POSTERIOR.prior), [1, 1], [0, 1])
+    _, once = beliefs(PartnerPosterior(SIGHT, POSTERIOR.players, labels, POSTERIOR.prior), [1, 1], [0, 1])
     np.testing.assert_allclose(once, np.array([0.2, 0.0875]) / 0.2875, atol=1e-6)
 
 
@@ -76,15 +79,32 @@ class Steers(NamedTuple):
 
 def test_each_of_them_is_asked_what_it_would_do_in_its_own_place():
     """A row below the other agent, who seeks it goes up e^2 times as often as down, and who flees it the reverse."""
-    both = PartnerPosterior(GAME, Steers(jnp.array([1.0, -1.0])), jnp.eye(2), jnp.array([0.5, 0.5]))
+    both = PartnerPosterior(SIGHT, Steers(jnp.array([1.0, -1.0])), jnp.eye(2), jnp.array([0.5, 0.5]))
     _, once = beliefs(both, [1, 1], [0, 1])
     np.testing.assert_allclose(once[0] / once[1], np.exp(2), rtol=1e-5)
+
+
+def test_in_another_game_it_is_told_what_there_is_to_see():
+    """Two actions, which are seen: of one who takes them nine to one, and one to four; then both in turn.
+
+    0.9 and 0.2, and with the second action 0.9 * 0.1 and 0.2 * 0.8.
+    """
+    game = MatrixGame(jnp.eye(2), max_steps=3)
+    looks = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
+    sight = Sight(2, looks, lambda before, now: partner_action(now) > 0, lambda observation: observation)
+    shares = jnp.array([[0.9, 0.1], [0.2, 0.8]])
+    posterior = PartnerPosterior(sight, Stationary(jnp.log(shares)), jnp.eye(2), jnp.array([0.5, 0.5]))
+    memory, found = posterior.start(), []
+    for action in (jnp.zeros(2), jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0])):
+        belief, memory = posterior.update(looks()._replace(other_action=action), memory)
+        found.append(belief)
+    np.testing.assert_allclose(found, [[0.5, 0.5], [0.9 / 1.1, 0.2 / 1.1], [0.36, 0.64]], atol=1e-6)
 
 
 def test_a_table_is_followed_step_by_step(key):
     """What to do is to go up, down, left and right in turn, wherever one is."""
     actions = jnp.broadcast_to(jnp.arange(4, dtype=jnp.uint8).reshape(4, *(1,) * 5), (4, *table_shape(GAME)))
-    player, memory, done = FollowsTable(actions), FollowsTable(actions).start(key), []
+    player, memory, done = following(actions), following(actions).start(key), []
     for _ in range(4):
         decision = player.decide(seen([1, 1]), memory)
         memory = decision.memory
@@ -98,7 +118,7 @@ def test_it_is_calibrated(key):
     A belief that is right on average only, as the prior is, would pass without the factor: with it, it must be right
     where it is certain and where it is not.
     """
-    players = FollowsTable(jnp.zeros((8, *table_shape(GAME)), jnp.uint8)), POSTERIOR.players
+    players = following(jnp.zeros((8, *table_shape(GAME)), jnp.uint8)), POSTERIOR.players
     which = jnp.repeat(jnp.arange(3), jnp.array([4_000, 2_000, 2_000]), total_repeat_length=8_000)
 
     def last_belief(key, number):
@@ -125,8 +145,8 @@ def test_who_knows_the_partner_responds_to_it_in_the_best_way(key):
     layout = layout_of(start)
     behaviours = jnp.broadcast_to(SHARES.reshape(3, 4, *(1,) * 5), (3, 4, *table_shape(GAME)))
     actions = jax.vmap(lambda behaviour: best_response(GAME, layout, behaviour).actions)(behaviours)
-    sure = PartnerPosterior(GAME, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
+    sure = PartnerPosterior(SIGHT, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
     game, partner = StartsAt(GAME, start), Stationary(jnp.log(SHARES[1]))
     run = lambda player: rollout(start_episode(key, game, (player, partner)), game, (player, partner), 8)[1].actions
-    told, knowing = run(RespondsToLikeliest(sure, actions)), run(FollowsTable(actions[1]))
+    told, knowing = run(RespondsToLikeliest(sure, following(actions))), run(following(actions[1]))
     np.testing.assert_array_equal(told[MAIN], knowing[MAIN])

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from coadapt.benchmarks.asking import PeerFailed
-from coadapt.benchmarks.growth import against_linear
-from coadapt.benchmarks.measuring import Contender, Quantity, Spread, ratio_to_ours, side_by_side, spread, turns
-from coadapt.benchmarks.report import number
+from benchmarks.client import PeerFailed
+from benchmarks.measuring import Contender, Quantity, Spread, ratio_to_ours, side_by_side, spread, turns
+from benchmarks.report import number
+from benchmarks.scaling import against_linear
 
 RATE = Quantity("rate", "steps/s")
 TIME = Quantity("time", "s", more_is_better=False)
@@ -93,12 +93,12 @@ def test_some_take_fewer_turns(game):
     assert slow.failed is None
 
 
-def test_cost_against_linear_growth():
+def test_cost_against_linear_scaling():
     # Twice the size for three times the cost is half as much again as linear.
     assert against_linear(10, (2.0, 2.0), 20, (6.0, 4.0)) == Spread(1.25, 1.0, 1.5)
 
 
-def test_growth_is_compared_turn_by_turn():
+def test_scaling_is_compared_turn_by_turn():
     # When the small one took long, so did the large one: it costs as much as linear in both turns.
     assert against_linear(10, (2.0, 4.0), 20, (4.0, 8.0)) == Spread(1.0, 1.0, 1.0)
     assert against_linear(10, (2.0,), 20, ()) is None

@@ -3,8 +3,8 @@
 import jax
 import numpy as np
 import pytest
-from benchmarks.peers.numpy_salesman import NumpySalesman, Rules, distinct
 
+from benchmarks.peers.numpy_salesman import NumpySalesman, Rules, distinct
 from coadapt.configs.data import plain
 from coadapt.games.game import MAIN, PARTNER
 from coadapt.games.salesman.rules import Salesman, SalesmanState

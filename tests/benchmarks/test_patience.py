@@ -8,8 +8,8 @@ from itertools import islice
 
 import pytest
 
-from coadapt.benchmarks import patience
-from coadapt.benchmarks.patience import PROCESSES, descendants, processor_seconds, waits
+from benchmarks import patience
+from benchmarks.patience import PROCESSES, descendants, processor_seconds, waits
 
 needs_a_table_of_processes = pytest.mark.skipif(not PROCESSES.exists(), reason="this system tells nothing of processes")
 

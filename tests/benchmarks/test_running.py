@@ -6,19 +6,18 @@ from shutil import copytree
 
 import pytest
 
-from coadapt.benchmarks import running
-from coadapt.benchmarks.asking import PeerFailed
-from coadapt.benchmarks.measuring import Entry, Spread
-from coadapt.benchmarks.quality import PASSED, SKILLED, Growth, Reached, _extrapolated, _ours
-from coadapt.benchmarks.report import TITLES, Results, from_summary, markdown
-from coadapt.benchmarks.running import AT_ONCE, ROWS, run
-from coadapt.cli import main
+from benchmarks import running
+from benchmarks.client import PeerFailed
+from benchmarks.measuring import Entry, Spread
+from benchmarks.report import TITLES, Results, from_summary, markdown
+from benchmarks.running import AT_ONCE, ROWS, run
+from benchmarks.time_to_quality import PASSED, SKILLED, Reached, SeedOutcome, _extrapolated, _ours
 from coadapt.runs.progress import Silent
 from coadapt.tables import tables_in
 from tests.benchmarks.small import TINY
 from tests.quickly import compiled_quickly
 
-SHORTEST = ("stepping", "decision", "growth")
+SHORTEST = ("stepping", "decision", "scaling")
 """The rows that compile least."""
 
 
@@ -54,7 +53,7 @@ def test_every_row_is_there_and_says_what_it_is(summary):
 
 @pytest.mark.slow
 def test_our_two_arrangements_are_compared(tmp_path):
-    entries = run(("training", "recurrent", "limit"), TINY, None, tmp_path, Silent()).entries
+    entries = run(("training", "recurrent", "roofline"), TINY, None, tmp_path, Silent()).entries
     assert [entry.failed for entry in entries if entry.failed] == []
     ratios = {entry.contender: entry.ratio for entry in entries if entry.quantity == "training"}
     assert ratios["coadapt, tabulated"] is None
@@ -73,13 +72,14 @@ def test_a_row_that_is_measured_again_replaces_itself_alone(folder, tmp_path):
         row for row in before["rows"] if row["row"] != "decision"
     ]
     assert after["runs"]["decision"]["machine"]["date"] >= before["runs"]["decision"]["machine"]["date"]
-    assert from_summary(after).without(("stepping", "growth")).entries == again.without(("stepping", "growth")).entries
+    others = ("stepping", "scaling")
+    assert from_summary(after).without(others).entries == again.without(others).entries
 
 
 def test_rows_of_other_sizes_are_neither_mixed_nor_lost(folder, tmp_path):
     copytree(folder, tmp_path, dirs_exist_ok=True)
     other = replace(TINY, decisions=TINY.decisions + 1)
-    with pytest.raises(ValueError, match=r"has other rows \(stepping, growth\) that were measured with other amounts"):
+    with pytest.raises(ValueError, match=r"has other rows \(stepping, scaling\) that were measured with other sizes"):
         run(("decision",), other, None, tmp_path, Silent())
     assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == list(SHORTEST)
 
@@ -89,7 +89,7 @@ def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(tmp_path, mo
     run(("decision",), TINY, None, tmp_path, Silent())
     other = replace(TINY, decisions=TINY.decisions + 1)
     run(("decision",), other, None, tmp_path, Silent())
-    assert json.loads((tmp_path / "summary.json").read_text())["amounts"]["decisions"] == other.decisions
+    assert json.loads((tmp_path / "summary.json").read_text())["sizes"]["decisions"] == other.decisions
 
 
 def test_what_is_no_summary_is_not_written_over(tmp_path):
@@ -102,7 +102,7 @@ def test_runs_of_different_days_are_told_apart():
     run_on = lambda date: {"machine": machine(date), "versions": {}, "seconds": 1.0}
     shown = markdown(Results({}, [], {"stepping": run_on("Monday"), "training": run_on("Monday")}))
     assert shown.startswith("Measured on a computer, 2 cores")
-    shown = markdown(Results({}, [], {"stepping": run_on("Monday"), "growth": run_on("Tuesday")}))
+    shown = markdown(Results({}, [], {"stepping": run_on("Monday"), "scaling": run_on("Tuesday")}))
     assert shown.startswith("Rows 1. Measured on a computer")
     assert "Rows 7. Measured on a computer, 2 cores, 4 GB, Linux, on Tuesday UTC." in shown
 
@@ -120,7 +120,7 @@ def machine(date):
 
 
 def test_the_machine_is_described(summary):
-    run = summary["runs"]["growth"]
+    run = summary["runs"]["scaling"]
     machine = run["machine"]
     assert machine["cores"] >= 1
     assert machine["memory_gb"] > 0
@@ -152,66 +152,32 @@ def test_an_agent_is_trained_from_nothing(tmp_path):
 
 
 def test_what_a_peer_would_need_is_extrapolated_from_its_best_rate():
-    grown = {0: Growth({SKILLED: Reached(1.0, 600, 1_200), PASSED: Reached(2.0, 900, 1_500)}, {}, 0.0)}
+    outcomes = {0: SeedOutcome({SKILLED: Reached(1.0, 600, 1_200), PASSED: Reached(2.0, 900, 1_500)}, {}, 0.0)}
     rate = lambda threads, *rates: Entry(
         "training", f"Stable-Baselines3 PPO, {threads}", "training", "environment steps/s", rates
     )
-    skilled, passed = _extrapolated(grown, [rate("1 thread", 1.0, 1.0), rate("2 threads", 0.5, 0.5)])
+    skilled, passed = _extrapolated(outcomes, [rate("1 thread", 1.0, 1.0), rate("2 threads", 0.5, 0.5)])
     # One environment step a second is two samples, or 120 a minute: 1,200 take ten minutes, 1,500 twelve and a half.
     assert (skilled.contender, skilled.extrapolated) == ("Stable-Baselines3 PPO, 1 thread", True)
     assert (skilled.repetitions, skilled.ratio) == ((10.0,), Spread(10.0, 10.0, 10.0))
     assert (passed.repetitions, passed.ratio) == ((12.5,), Spread(6.25, 6.25, 6.25))
-    assert _extrapolated(grown, []) == []
+    assert _extrapolated(outcomes, []) == []
 
 
 def test_a_seed_that_was_never_good_enough_is_named():
-    grown = {0: Growth({}, {}, 0.0, str(PeerFailed("seed 0 was not good enough")))}
-    assert all(entry.failed == "seed 0 was not good enough" and entry.value is None for entry in _ours(grown, TINY))
+    outcomes = {0: SeedOutcome({}, {}, 0.0, str(PeerFailed("seed 0 was not good enough")))}
+    assert all(entry.failed == "seed 0 was not good enough" and entry.value is None for entry in _ours(outcomes, TINY))
 
 
 def test_the_others_alone_are_no_median():
     early = {SKILLED: Reached(1.0, 600, 1_200)}
-    grown = {
-        0: Growth(early, {}, 0.0, "seed 0 was not good enough"),
-        1: Growth({**early, PASSED: early[SKILLED]}, {}, 0.0),
+    outcomes = {
+        0: SeedOutcome(early, {}, 0.0, "seed 0 was not good enough"),
+        1: SeedOutcome({**early, PASSED: early[SKILLED]}, {}, 0.0),
     }
-    values = {(entry.quantity, entry.unit): entry.repetitions for entry in _ours(grown, TINY)}
+    values = {(entry.quantity, entry.unit): entry.repetitions for entry in _ours(outcomes, TINY)}
     assert values[SKILLED, "minutes"] == (1.0, 1.0)
     assert values[PASSED, "minutes"] == ()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--rows", "speed"), f"there is no row 'speed'; choose some of: {', '.join(ROWS)}."),
-        (
-            ("--rows", "limit", "limit"),
-            "rows must be a list with something in it and nothing twice, not ['limit', 'limit'].",
-        ),
-        (("--quick", "--peers", "."), "--quick goes without peers; leave out one of --quick and --peers."),
-        (
-            ("--peers", "nowhere"),
-            "there is no folder nowhere with the peers' environments; make it with: make bench.",
-        ),
-        (("--to", "file/below"), "cannot write to the folder file/below: Not a directory."),
-    ],
-)
-def test_a_mistake_gets_one_sentence(tmp_path, monkeypatch, capsys, arguments, sentence):
-    (tmp_path / "file").touch()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as left:
-        main(["bench", *arguments])
-    answer = capsys.readouterr()
-    assert (left.value.code, answer.out, answer.err) == (2, "", f"coadapt: {sentence}\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_help_teaches(capsys):
-    with pytest.raises(SystemExit) as left:
-        main(["bench", "--help"])
-    assert left.value.code == 0
-    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "coadapt bench --quick --rows decision limit" in shown
 
 
 def test_somebody_in_a_hurry_waits_for_no_training():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from coadapt.benchmarks.asking import PeerFailed, Process
-from coadapt.benchmarks.training import OBSERVATIONS, sees_as_ours
-from coadapt.experiments.salesman.world import World
+from benchmarks.client import PeerFailed, Process
+from benchmarks.training import OBSERVATIONS, sees_as_ours
+from coadapt.experiments.salesman.task import SalesmanTask
 
 
 class Peer(Process):
@@ -44,12 +44,12 @@ class Peer(Process):
 
 
 def test_who_sees_the_same_may_be_measured():
-    sees_as_ours(World())(Peer())
+    sees_as_ours(SalesmanTask())(Peer())
 
 
 def test_who_sees_something_else_may_not():
     with pytest.raises(PeerFailed, match="a peer does not see what ours sees: other pairs"):
-        sees_as_ours(World())(Peer(towards=-1))
+        sees_as_ours(SalesmanTask())(Peer(towards=-1))
 
 
 class Silent(Peer):
@@ -59,4 +59,4 @@ class Silent(Peer):
 
 def test_who_says_nothing_may_not_either():
     with pytest.raises(PeerFailed, match="a peer does not see"):
-        sees_as_ours(World())(Silent())
+        sees_as_ours(SalesmanTask())(Silent())

@@ -17,6 +17,7 @@ import numpy as np
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import ConstantBelief
+from coadapt.agents.encoders import VectorSpec
 from coadapt.evaluation.returns import Sums, _means
 from coadapt.games.salesman.layouts import Layout
 from coadapt.games.salesman.rules import Salesman

@@ -1,4 +1,4 @@
-"""Every shipped configuration survives JSON, and any single bad field is refused by its name before work begins."""
+"""Every preset survives JSON, and any single bad field is refused by its name before work begins."""
 
 import json
 import re
@@ -10,9 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coadapt.configs.data import changed, differences, plain, read_config
+from coadapt.experiments import salesman
 from coadapt.experiments.matrix_game import FAST, PRESETS, TuningConfig
 
-SHIPPED = {f"matrix-game {name}": preset for name, preset in PRESETS.items()} | {"tuning": TuningConfig(FAST)}
+CONFIGS = {f"matrix-game {name}": preset for name, preset in PRESETS.items()} | {"tuning": TuningConfig(FAST)}
+OF_SALESMAN = {
+    **{f"salesman {name}": preset for name, preset in salesman.PRESETS.items()},
+    **{f"pretrained salesman {name}": preset for name, preset in salesman.PRETRAINED_PRESETS.items()},
+    "salesman without held-out partners": replace(salesman.FAST, held_out=None),
+}
+EVERY_CONFIG = CONFIGS | OF_SALESMAN
 
 
 def fields(data, place=()):
@@ -24,7 +31,7 @@ def fields(data, place=()):
             yield *place, name
 
 
-ALL_FIELDS = [(kind, path) for kind, config in SHIPPED.items() for path in fields(plain(config))]
+ALL_FIELDS = [(name, path) for name, config in CONFIGS.items() for path in fields(plain(config))]
 
 
 def with_field(config, path, value):
@@ -36,9 +43,9 @@ def with_field(config, path, value):
     return data
 
 
-@pytest.mark.parametrize("kind", SHIPPED)
-def test_shipped_configurations_survive_a_round_trip(kind):
-    config = SHIPPED[kind]
+@pytest.mark.parametrize("name", EVERY_CONFIG)
+def test_presets_survive_a_round_trip(name):
+    config = EVERY_CONFIG[name]
     assert read_config(type(config), json.loads(json.dumps(plain(config), allow_nan=False))) == config
 
 
@@ -96,8 +103,8 @@ TOO_LONG = lambda bad: isinstance(bad, int) and abs(bad) >= 10**30
 @settings(max_examples=1_000)
 @given(st.data())
 def test_any_single_bad_field_is_refused_with_its_name_its_value_and_what_is_allowed(data):
-    kind, path = data.draw(st.sampled_from(ALL_FIELDS))
-    config = SHIPPED[kind]
+    name, path = data.draw(st.sampled_from(ALL_FIELDS))
+    config = CONFIGS[name]
     bad = data.draw(bad_values(value_at(config, path)))
     with pytest.raises(ValueError, match=r" must (be|have|hold|differ) .*, not ") as refused:
         read_config(type(config), with_field(config, path, bad))

@@ -26,7 +26,7 @@ def episode(main, partner, key, steps=6):
     return rollout(start_episode(key, GAME, players), GAME, players, steps)[1]
 
 
-def test_after_the_exchange_another_one_plays(key):
+def test_after_the_switch_another_one_plays(key):
     transitions = episode(ALWAYS[0], PartnerSwitch(ALWAYS[0], ALWAYS[1], 2), key)
     assert transitions.actions[PARTNER].tolist() == [0, 0, 1, 1, 1, 1]
 
@@ -51,15 +51,15 @@ def test_who_takes_over_has_seen_nothing_before(key):
     assert transitions.actions[PARTNER].tolist() == [1, 1, 0, 1, 1, 1]
 
 
-def test_an_exchange_for_the_same_one_changes_nothing(key):
+def test_a_switch_to_the_same_one_changes_nothing(key):
     player = Stationary(jnp.array([0.3, -0.2]))
-    exchanged, alone = (episode(ALWAYS[0], partner, key) for partner in (PartnerSwitch(player, player, 2), player))
-    np.testing.assert_array_equal(exchanged.actions, alone.actions)
-    assert len(set(exchanged.actions[PARTNER].tolist())) == 2
+    switched, alone = (episode(ALWAYS[0], partner, key) for partner in (PartnerSwitch(player, player, 2), player))
+    np.testing.assert_array_equal(switched.actions, alone.actions)
+    assert len(set(switched.actions[PARTNER].tolist())) == 2
 
 
-def test_who_is_told_of_the_exchange_forgets_and_who_is_not_does_not(key):
-    """The posterior mean of the first action: (1 + seen) / (2 + all). Told, it counts from the exchange on."""
+def test_who_is_told_of_the_switch_forgets_and_who_is_not_does_not(key):
+    """The posterior mean of the first action: (1 + seen) / (2 + all). Told, it counts from the switch on."""
     partner = PartnerSwitch(ALWAYS[0], ALWAYS[1], 3)
     said = lambda belief: episode(BehaviourConditioned(belief, lambda o, b: b), partner, key).infos[MAIN]["belief"]  # pyright: ignore[reportArgumentType]
     np.testing.assert_allclose(said(BELIEF)[:, 0], [1 / 2, 2 / 3, 3 / 4, 4 / 5, 4 / 6, 4 / 7], atol=1e-6)

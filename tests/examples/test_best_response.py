@@ -1,4 +1,4 @@
-"""The example of an exact ceiling: what it prints is what the oracles know."""
+"""The example of an exact optimum: what it prints is what the oracles know."""
 
 import runpy
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import jax
 import pytest
 
-from coadapt.evaluation.regret import over_all_starts
+from coadapt.experiments.salesman.oracle import over_all_starts
+from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.salesman.layouts import layout_of
 from coadapt.games.salesman.rules import Salesman
 from coadapt.oracles.salesman import joint_optimum
@@ -26,7 +27,7 @@ def printed():
 
 
 def test_a_better_partner_lets_one_do_better(printed):
-    returns, steps = ([printed[kind][column] for kind in ("novice", "intermediate", "skilled")] for column in (0, 1))
+    returns, steps = ([printed[name][column] for name in TYPES] for column in (0, 1))
     assert returns == sorted(returns)
     assert steps == sorted(steps, reverse=True)
 
@@ -36,7 +37,7 @@ def test_nobody_is_faster_than_two_at_their_best(printed):
     layout = layout_of(game.reset(jax.random.key(0)))
     fewest, _ = printed["(both at their best)"]
     assert fewest == pytest.approx(float(over_all_starts(game, layout, joint_optimum(game, layout))), abs=0.005)
-    assert fewest <= min(printed[kind][1] for kind in ("novice", "intermediate", "skilled"))
+    assert fewest <= min(printed[name][1] for name in TYPES)
 
 
 def test_an_episode_that_is_finished_for_sure_earns_what_its_steps_leave(printed):

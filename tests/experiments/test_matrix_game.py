@@ -15,7 +15,7 @@ from coadapt.experiments.matrix_game import scores
 from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS
 from coadapt.experiments.matrix_game.replicates import all_replicates
 from coadapt.experiments.matrix_game.report import Results, comparison_table, reward_table
-from coadapt.experiments.matrix_game.scores import METHODS, Networks, ceilings_of
+from coadapt.experiments.matrix_game.scores import METHODS, Networks, optima_of
 from coadapt.experiments.matrix_game.training import LEARNERS
 from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.runs.launch import carry_out
@@ -76,20 +76,20 @@ def test_the_rows_are_every_method_mode_alpha_and_seed(summary):
 def test_the_truth_has_no_error_and_the_average_has_the_populations_variance(summary):
     """Around its mean a Dirichlet distribution lies at a squared distance of (4/5) / (5 alpha + 1) on average."""
     for row in summary["rows"]:
-        if row["method"] == "true_distribution":
+        if row["method"] == "oracle_label":
             assert row["prediction_error"] == 0
-        if row["method"] == "prior_mean":
+        if row["method"] == "prior_mean_label":
             assert row["prediction_error"] == pytest.approx(0.8 / (5 * row["alpha"] + 1), rel=0.1)
 
 
-def test_the_bayes_player_earns_its_ceiling(summary):
-    for ceiling in summary["ceilings"]:
+def test_the_bayes_player_earns_its_optimum(summary):
+    for optimum in summary["optima"]:
         rewards = [
             row["last_step_reward"]
             for row in summary["rows"]
-            if (row["method"], row["alpha"]) == ("bayes", ceiling["alpha"])
+            if (row["method"], row["alpha"]) == ("bayes", optimum["alpha"])
         ]
-        assert np.mean(rewards) == pytest.approx(ceiling["bayes_last_step"], abs=0.03)
+        assert np.mean(rewards) == pytest.approx(optimum["bayes_last_step"], abs=0.03)
 
 
 class Mislabelled(NamedTuple):
@@ -125,10 +125,10 @@ def test_no_label_reaches_an_agent_in_execution(monkeypatch):
         return scores.score_all(jax.random.key(9), jnp.float32(0.03), networks, TINY, 50, greedy=False)
 
     truly, falsely = scored(0), scored(1)
-    for method in ("behaviour_conditioned", "rl2", "bayes", "prior_mean", "shuffled_prediction"):
+    for method in ("behaviour_conditioned", "rl2", "bayes", "prior_mean_label", "shuffled_label"):
         assert (truly[method].reward == falsely[method].reward).all()
-    assert (truly["true_distribution"].reward != falsely["true_distribution"].reward).any()
-    assert (truly["shuffled_prediction"].reward != truly["behaviour_conditioned"].reward).any()  # they are another's
+    assert (truly["oracle_label"].reward != falsely["oracle_label"].reward).any()
+    assert (truly["shuffled_label"].reward != truly["behaviour_conditioned"].reward).any()  # they are another's
 
 
 def test_parameters_are_the_papers_counted_by_hand(summary):
@@ -180,10 +180,10 @@ def test_the_chances_of_a_replicate_do_not_depend_on_which_others_there_are():
 
 
 def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():
-    """The ceiling is zero, so there is no share of it; and one seed has no deviation."""
+    """The optimum is zero, so there is no share of it; and one seed has no deviation."""
     scored = StepScores(jnp.zeros((1, 10)), jnp.zeros((1, 10)))
     config = replace(TINY, payoff=((0.0, 0.0),) * 5, alphas=(1.0,), seeds=(0,))
-    results = Results(config, ceilings_of(config), {(m, "sample"): scored for m in METHODS}, {}, {}, {}, {}, {})
+    results = Results(config, optima_of(config), {(m, "sample"): scored for m in METHODS}, {}, {}, {}, {}, {})
     assert reward_table(results).rows == [["1", *["0.0000"] * 7, "–", "–"]]
     assert comparison_table(results).rows == [["1", *["+0.0000"] * 4]]
 

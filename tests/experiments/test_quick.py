@@ -8,19 +8,25 @@ import pytest
 
 from coadapt.experiments import matrix_game, salesman
 from coadapt.experiments.matrix_game.report import verdict as matrix_verdict
-from coadapt.experiments.pages import conclusion_of, results_in, write_report
-from coadapt.experiments.salesman.clones import networks_of
-from coadapt.experiments.salesman.pretrained import STAGE, find, source_of
-from coadapt.experiments.salesman.report import verdict
-from coadapt.experiments.salesman.reproduce import stages
-from coadapt.experiments.salesman.results import gather
-from coadapt.experiments.salesman.scores import Cell
-from coadapt.experiments.salesman.shipped import PRESETS, the_package
+from coadapt.experiments.salesman import PACKAGE, PRETRAINED_PRESETS, SalesmanStudy
+from coadapt.experiments.salesman.showing import SHOWING
+from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.salesman.rules import Salesman
+from coadapt.pipeline.evaluation import Cell
+from coadapt.pipeline.experiment import stages_of
+from coadapt.pipeline.methods import METHODS
+from coadapt.pipeline.pretrained import from_package
+from coadapt.pipeline.report import verdict
+from coadapt.pipeline.results import gather
+from coadapt.pipeline.seats import THIS_RUN
+from coadapt.pipeline.sources.pretrained import STAGE, Pretrained
+from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 
 QUICK = salesman.QUICK
+OURS = METHODS["behaviour_conditioned"]
+AGENTS_NETWORKS = ("policy_0", "predictor_0")
 
 
 def test_rl2_has_as_many_steps_as_policy_and_predictor_together():
@@ -34,47 +40,48 @@ def test_rl2_has_as_many_steps_as_policy_and_predictor_together():
 
 
 def test_a_quick_agent_trains_with_its_own_clones_and_meets_the_packages_partners_once():
-    made = [stage.name for stage in stages(QUICK)]
-    assert made == [STAGE, "clones_0", "self_play_0", "policy_0", "predictor_0", "rehearsal_0", "evaluation_0"]
-    by_name = {stage.name: stage for stage in stages(QUICK)}
+    """Once with its own belief, and once with other labels."""
+    by_name = {stage.name: stage for stage in stages_of(QUICK)}
+    measured = [f"{what}_behaviour_conditioned_0" for what in ("validation", "evaluation", "controls")]
+    assert list(by_name) == [STAGE, "clones_0", "self_play_0", *AGENTS_NETWORKS, *measured]
     meets_them = [name for name, stage in by_name.items() if STAGE in stage.needs]
-    assert meets_them == ["evaluation_0"]
+    assert meets_them == measured[1:]
     assert by_name["policy_0"].needs == ("clones_0",)
-    assert by_name["rehearsal_0"].needs == ("policy_0", "predictor_0", "clones_0")
+    assert by_name[measured[0]].needs == (*AGENTS_NETWORKS, "clones_0")
 
 
 def test_networks_come_from_the_run_but_for_the_packages_partners():
-    source = source_of(QUICK)
-    assert source.made_by("clones", 100) == STAGE
-    assert [source.made_by(training, 0) for training in ("clones", "policy")] == ["clones_0", "policy_0"]
-    assert source.made_by("policy", 100) == "policy_100"  # only partners come from there
-    inputs = {STAGE: {f"partners/100-{kind}": {"policy": kind} for kind in ("novice", "intermediate", "skilled")}}
-    assert source.find(inputs, "clones", 100) == find(inputs, "clones", 100) == ("novice", "intermediate", "skilled")
-    inputs = {"clones_0": SimpleNamespace(networks=(np.array([7]),))}
-    assert source.find(inputs, "clones", 0) == networks_of(inputs, "clones", 0)
-    assert source_of(SMALL).made_by("clones", 100) == "clones_100"
+    assert isinstance(QUICK.held_out, Pretrained)
+    assert QUICK.held_out.needs(QUICK) == (STAGE,)
+    assert QUICK.partners.needs(QUICK, 0) == ("clones_0",)
+    assert THIS_RUN.made_by(OURS, 0) == AGENTS_NETWORKS
+    inputs = {name: SimpleNamespace(networks=np.array([n])) for n, name in enumerate(AGENTS_NETWORKS)}
+    assert THIS_RUN.networks(OURS, inputs, 0) == {"policy": 0, "belief": 1}
+    assert isinstance(SMALL.held_out, SelfPlay)
+    assert SMALL.held_out.needs(SMALL) == ("clones_100",)
 
 
 def test_partners_of_another_game_or_that_are_not_there_are_refused():
-    other = replace(QUICK.world, game=Salesman(size=7))
-    with pytest.raises(Incompatible, match=r"another game than the one in world\.game"):
-        salesman.check_references(replace(QUICK, world=other))
-    salesman.check_references(replace(QUICK, world=other, pretrained_references=False))
-    with pytest.raises(Incompatible, match="no reference partners of seed 103"):
-        salesman.check_references(replace(QUICK, references=(103,)))
+    other = replace(QUICK.task, game=Salesman(size=7))
+    with pytest.raises(Incompatible, match=r"another game than the one in task\.game"):
+        replace(QUICK, task=other)
+    replace(QUICK, task=other, held_out=SelfPlay((100,)))
+    with pytest.raises(Incompatible, match="there is no agent 'salesman/partners/103-novice'"):
+        replace(QUICK, held_out=PACKAGE.partners((103,), TYPES))
 
 
 def test_the_packages_agents_are_tried_in_both_modes_or_in_the_chosen_one():
-    assert the_package(PRESETS["fast"]).evaluated_modes == ("sample", "argmax")
-    quick = the_package(PRESETS["quick"])
+    assert from_package(PACKAGE, PRETRAINED_PRESETS["fast"]).evaluated_modes == ("sample", "argmax")
+    quick = from_package(PACKAGE, PRETRAINED_PRESETS["quick"])
     assert quick.evaluated_modes == quick.modes == ("argmax",)
 
 
-def played(returns: dict[str, float], config: salesman.SalesmanConfig):
-    """Results of a seed that returned so much with the partners of each kind of one reference population."""
-    config = replace(config, seeds=(3,), references=(100,))
-    cells = [Cell(10.0, returns[kind], 0.0, 1.0) for kind in ("novice", "intermediate", "skilled")]
-    return gather(config, {}, mode="argmax")._replace(cells={("behaviour_conditioned", 3, "argmax"): cells})
+def played(returns: dict[str, float], study: SalesmanStudy):
+    """Results of a seed that returned so much with the partners of each type of one held-out population."""
+    study = replace(study, seeds=(3,), held_out=SelfPlay((100,)))
+    cells = [Cell(10.0, returns[type_], 0.0, 1.0) for type_ in ("novice", "intermediate", "skilled")]
+    found = gather(study, {}, SHOWING, mode="argmax")
+    return found._replace(cells={("behaviour_conditioned", 3, "argmax"): cells})
 
 
 def test_what_was_beaten_is_said_in_a_sentence():
@@ -94,10 +101,10 @@ def matrix_results(curve: list[float], rl2_steps: int = 3_000_000):
 
     The other seed earns a hundredth of it more, so that what is gained differs a little between them.
     """
-    ceilings = [SimpleNamespace(bayes_last_step=0.5), SimpleNamespace(bayes_last_step=0.1)]
+    optima = [SimpleNamespace(bayes_last_step=0.5), SimpleNamespace(bayes_last_step=0.1)]
     rewards = {"behaviour_conditioned": [0.25, 0.1], "rl2": [curve[-1], 0.1]}
     return SimpleNamespace(
-        ceilings=ceilings,
+        optima=optima,
         environment_steps={"predictor": 1_000_000, "policy": 2_000_000, "rl2": rl2_steps},
         curves={"rl2": np.array([[reward, 1.01 * reward, 0.1, 0.1] for reward in curve])},
         last_step_rewards=lambda method, mode, number: np.array([rewards[method][number]]),
@@ -126,16 +133,3 @@ def test_what_one_seed_gains_and_another_loses_is_chance():
     by_chance = matrix_results([0.4, 0.4, 0.4, 0.4, 0.41])
     by_chance.curves["rl2"][-1, :2] = 0.45, 0.374
     assert "still learning" not in matrix_verdict(by_chance)  # pyright: ignore[reportArgumentType]
-
-
-def test_the_page_has_the_sentence_and_names_runs_of_one_experiment(tmp_path):
-    for run in ("one", "two"):
-        (tmp_path / run / "results").mkdir(parents=True)
-        summary = f'{{"experiment": "salesman", "verdict": "Run {run} <won>."}}'
-        (tmp_path / run / "results" / "summary.json").write_text(summary)
-    folders = [folder for run in ("one", "two") for folder in results_in(tmp_path / run)]
-    assert [conclusion_of(folder) for folder in folders] == [(None, "Run one <won>."), (None, "Run two <won>.")]
-    html = write_report(folders, tmp_path)[0].read_text()
-    for run in ("one", "two"):
-        assert f"<h2>The travelling-salesman gridworld ({run})</h2>" in html
-        assert f"Run {run} &lt;won&gt;." in html

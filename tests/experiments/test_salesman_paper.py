@@ -6,36 +6,40 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from coadapt.agents.encoders import RelationEncoder
 from coadapt.experiments.salesman import PAPER
-from coadapt.experiments.salesman.baseline import lstm_clones
-from coadapt.experiments.salesman.clones import clones, partners_from
-from coadapt.experiments.salesman.training import LEARNERS, Beginning
-from coadapt.pipeline.stages import key_for
+from coadapt.pipeline.co_op import beginning
+from coadapt.pipeline.methods import METHODS
+from coadapt.pipeline.self_play import by_length, clones
+from coadapt.pipeline.stages import Trained, key_for
+from coadapt.pipeline.task import new_policy
 
-CLONES = clones(PAPER.world, PAPER.clones, PAPER.intermediate_length)
+assert PAPER.clones is not None
+CLONES = clones(PAPER.task, PAPER.clones, by_length(PAPER.levels))
+TRAININGS = {each.purpose: each for method in METHODS.values() for each in method.trainings(PAPER)}
 
 
 @pytest.fixture(scope="module")
-def left_behind():
-    """What untrained clones would leave behind."""
-    return CLONES.networks(CLONES.start(key_for(0, "clones"), ()))
+def inputs():
+    """What untrained clones would leave behind, and a policy that would go on from them, as stages hand them on."""
+    left = CLONES.networks(CLONES.start(key_for(0, "clones"), ()))
+    one_replicate = lambda networks: Trained(jax.tree.map(lambda leaf: leaf[None], networks), {})
+    return {"clones_0": one_replicate(left), "policy_0": one_replicate(left.trained)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("training", ["clones", "lstm_clones", "policy", "predictor"])
-def test_two_iterations_of_the_paper_preset(training, left_behind, capsys):
-    partners = partners_from([left_behind])
-    learner, beginning = {
-        "clones": lambda: (CLONES, ()),
-        "lstm_clones": lambda: (lstm_clones(PAPER.world, PAPER.lstm_clones), ()),
-        "policy": lambda: (LEARNERS["policy"](PAPER), Beginning((left_behind.skilled, left_behind.critic), partners)),
-        "predictor": lambda: (LEARNERS["predictor"](PAPER), Beginning(left_behind.skilled, partners)),
-    }[training]()
-    state = learner.start(key_for(0, training), beginning)
-    go_on = jax.jit(lambda state, beginning: learner.chunk(state, beginning, 1))
-    state, _ = jax.block_until_ready(go_on(state, beginning))
+def test_two_iterations_of_the_paper_preset(training, inputs, capsys):
+    if training == "clones":
+        learner, begun = CLONES, ()
+    else:
+        of = TRAININGS[training]
+        learner, begun = of.learner(PAPER, of.settings), beginning(PAPER, of, 0, inputs)
+    state = learner.start(key_for(0, training), begun)
+    go_on = jax.jit(lambda state, begun: learner.chunk(state, begun, 1))
+    state, _ = jax.block_until_ready(go_on(state, begun))
     began = time.monotonic()
-    state, info = jax.block_until_ready(go_on(state, beginning))
+    state, info = jax.block_until_ready(go_on(state, begun))
     seconds = time.monotonic() - began
     with capsys.disabled():
         hours = seconds * learner.iterations / 3600
@@ -47,6 +51,8 @@ def test_two_iterations_of_the_paper_preset(training, left_behind, capsys):
 
 def test_the_papers_pairs_are_too_many_for_a_table():
     """Absolute places make 117,128 different pairs, and a minibatch of 4,000 states has 48,000."""
-    encoder = PAPER.world.new_policy(jax.random.key(0)).encoder
+    encoder = new_policy(jax.random.key(0), PAPER.task).encoder
+    assert isinstance(encoder, RelationEncoder)
     assert encoder.view.rows == 2 * 4 * 121 * 121
+    assert PAPER.clones is not None
     assert encoder.prepared(PAPER.clones.steps_per_iteration) is encoder

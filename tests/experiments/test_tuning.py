@@ -26,7 +26,7 @@ def test_a_search_in_miniature(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["policy", "rl2"])
-def test_a_policy_is_scored_by_its_share_of_the_ceiling(method, tmp_path, monkeypatch):
+def test_a_policy_is_scored_by_its_share_of_the_optimum(method, tmp_path, monkeypatch):
     """Untrained, almost uniform actions earn -0.232 on average over the table's cells, whatever the partner."""
     monkeypatch.setattr(search, "GRIDS", {method: {"learning_rate": (1e-9,), "discount": (0.0,)}})
     monkeypatch.setattr(search, "FIRST_ALPHAS", (0.1,))

@@ -16,7 +16,14 @@ from tests.learning import probes
 from tests.learning.probes import Judge, Nobody, Reactive, Remembering, RememberingJudge
 
 CONFIG = PPOConfig(
-    iterations=200, num_envs=32, num_steps=4, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_coefficient=0.0
+    iterations=200,
+    num_envs=32,
+    num_steps=4,
+    epochs=4,
+    minibatches=2,
+    learning_rate=1e-2,
+    discount=0.5,
+    entropy_coefficient=0.0,
 )
 
 

@@ -180,7 +180,8 @@ def improved(monkeypatch, iteration, games, **settings):
     Each update multiplies its weight by ten and adds the number of the game it was made of; the policy's weights lose
     the rate of learning. What is told is the entropy bonus.
     """
-    config = PPOConfig(4, num_envs=games, num_steps=1, minibatches=games, learning_rate=1.0, entropy_coefficient=1.0, **settings)
+    shape = {"num_envs": games, "num_steps": 1, "minibatches": games}
+    config = PPOConfig(4, **shape, learning_rate=1.0, entropy_coefficient=1.0, **settings)
 
     def note_game(networks, batch, as_player, clip, bonus):
         policy, critic = networks
@@ -205,12 +206,12 @@ def improved(monkeypatch, iteration, games, **settings):
 @pytest.mark.parametrize(("iteration", "share", "bonus"), [(0, 1 / 2, 1), (1, 3 / 4, 1 / 2), (3, 1 / 4, 0)])
 def test_the_learning_rate_rises_in_two_iterations_and_falls_over_four(iteration, share, bonus, monkeypatch):
     """The entropy bonus is for half of them."""
-    found = improved(monkeypatch, iteration, num_envs=1, epochs=1, warm_up=2, entropy_span=0.5)
+    found = improved(monkeypatch, iteration, games=1, epochs=1, warm_up=2, entropy_span=0.5)
     assert found[:2] == (share, bonus)
 
 
 def test_every_epoch_deals_all_games_anew(monkeypatch):
-    _, _, dealt = improved(monkeypatch, 0, num_envs=3, epochs=2)
+    _, _, dealt = improved(monkeypatch, 0, games=3, epochs=2)
     first, second = str(dealt)[:3], str(dealt)[3:]
     assert sorted(first) == sorted(second) == ["1", "2", "3"]
     assert first != second

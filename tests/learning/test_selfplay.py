@@ -16,7 +16,14 @@ from coadapt.partners.dirichlet import Stationary
 from tests.learning.probes import Judge, Probe, Reactive
 
 CONFIG = PPOConfig(
-    iterations=200, num_envs=32, num_steps=5, epochs=4, minibatches=2, learning_rate=1e-2, discount=0.5, entropy_coefficient=0.0
+    iterations=200,
+    num_envs=32,
+    num_steps=5,
+    epochs=4,
+    minibatches=2,
+    learning_rate=1e-2,
+    discount=0.5,
+    entropy_coefficient=0.0,
 )
 NOTHING = jnp.zeros(0)
 

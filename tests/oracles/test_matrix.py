@@ -6,7 +6,7 @@ import pytest
 from coadapt.agents.bayes import bayes_optimal
 from coadapt.evaluation.episodes import play_episodes, step_scores
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, partner_action
-from coadapt.oracles.matrix import bayes_reward, bayes_squared_error, ceilings, known_distribution_reward
+from coadapt.oracles.matrix import bayes_reward, bayes_squared_error, optima, known_distribution_reward
 from coadapt.partners.dirichlet import DirichletPartners
 
 PAYOFF = np.array(PAPER_PAYOFF)
@@ -40,7 +40,7 @@ def test_the_least_squared_error_of_a_coin():
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_looking_longer_never_hurts_and_knowing_is_best(alpha):
-    exact = ceilings(PAYOFF, np.full(5, alpha), 10)
+    exact = optima(PAYOFF, np.full(5, alpha), 10)
     assert (np.diff(exact.bayes_by_step) >= -1e-12).all()
     assert (np.diff(exact.bayes_error_by_step) <= 1e-12).all()
     assert exact.known_distribution > exact.bayes_last_step
@@ -56,7 +56,7 @@ def test_knowing_the_distribution_against_plain_sampling(alpha):
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_the_bayes_player_earns_its_exact_ceiling(alpha):
+def test_the_bayes_player_earns_its_exact_optimum(alpha):
     """At every step of the episode, within four and a half standard errors of 50,000 episodes."""
     game, population = MatrixGame(), DirichletPartners(jnp.full(5, alpha))
     player = bayes_optimal(game.payoff, population.concentration, partner_action)
@@ -69,7 +69,7 @@ def test_the_bayes_player_earns_its_exact_ceiling(alpha):
         return step_scores(transitions, partners), jnp.std(transitions.reward, axis=0)
 
     scores, deviation = simulate(jax.random.key(11))
-    exact = ceilings(PAYOFF, np.full(5, alpha), 10)
+    exact = optima(PAYOFF, np.full(5, alpha), 10)
     error = np.asarray(deviation) / np.sqrt(50_000)
     assert (np.abs(np.asarray(scores.reward) - exact.bayes_by_step) < 4.5 * error + 1e-6).all()
     np.testing.assert_allclose(scores.prediction_error, exact.bayes_error_by_step, rtol=0.05)

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from coadapt.agents.best_response import FollowsTable
 from coadapt.encounters import rollout, start_episode
 from coadapt.evaluation.episodes import episode_scores
-from coadapt.games.game import MAIN
-from coadapt.games.salesman.layouts import Layout, StartsAt, layout_of, place, start_on, states_of, table_shape
+from coadapt.experiments.salesman.oracle import following
+from coadapt.games.game import MAIN, StartsAt
+from coadapt.games.salesman.layouts import Layout, layout_of, place, start_on, states_of, table_shape
 from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.oracles.salesman import at_random, best_response, check_fits, joint_optimum, outlook_of
 from coadapt.oracles.salesman_plans import best_plans
@@ -172,7 +172,7 @@ def test_the_best_response_played_earns_its_value(key):
     """Its table, followed by a player against a partner that walks at random, over many starts of one layout."""
     layout = layouts(SMALL, 1, seed=3)[0]
     response = best_response(SMALL, layout, at_random(SMALL))
-    players = FollowsTable(response.actions), Stationary(jnp.zeros(len(MOVES)))
+    players = following(response.actions), Stationary(jnp.zeros(len(MOVES)))
 
     def run(key):
         for_start, for_play = jax.random.split(key)

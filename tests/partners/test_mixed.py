@@ -73,7 +73,7 @@ def actions_against(population, main, steps):
     return transitions.actions[PARTNER].tolist()
 
 
-def test_labels_are_kinds_in_the_order_they_were_listed():
+def test_labels_are_types_in_the_order_they_were_listed():
     assert POPULATION.partners.labels.tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     assert POPULATION.partners.ids.tolist() == [0, 1, 2, 3]
     by_game = label_by_game(8, POPULATION.draw(jax.random.key(0), 8))
@@ -124,15 +124,15 @@ def test_players_made_of_arrays_can_be_traced():
 
 
 @pytest.mark.parametrize(
-    ("kinds", "sentence"),
+    ("types", "sentence"),
     [
-        ({}, "a population needs at least one kind of partner"),
-        ({"steady": [Always(0)], "shy": []}, "nobody is of kind 'shy': list at least one player"),
+        ({}, "a population needs at least one type of partner"),
+        ({"steady": [Always(0)], "shy": []}, "nobody is of type 'shy': list at least one player"),
     ],
 )
-def test_a_population_without_anybody_is_refused(kinds, sentence):
+def test_a_population_without_anybody_is_refused(types, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}$"):
-        fixed_population_of(kinds)
+        fixed_population_of(types)
 
 
 def test_players_of_different_games_are_refused():

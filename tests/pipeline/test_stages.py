@@ -12,7 +12,7 @@ from coadapt.evaluation.episodes import StepScores
 from coadapt.experiments.matrix_game import FAST, scores
 from coadapt.experiments.matrix_game.replicates import all_replicates, keys_for
 from coadapt.experiments.matrix_game.scores import Networks, curve_scores, curves_of, evaluation_of, final_scores
-from coadapt.experiments.salesman.regrets import losses
+from coadapt.pipeline.regret_tables import losses
 from coadapt.pipeline.stages import Learner, Trained, key_for, measuring_stage, training_stage
 
 
@@ -124,10 +124,15 @@ def test_the_luck_of_the_bayes_player_is_taken_off():
 class Regrets:
     """Two seeds and two partners, on one layout: what each way to know the partner loses, whoever it is."""
 
-    def regret(self, method, kind, what):
-        return np.full((2, 2), {"behaviour_conditioned": 0.10, "exact_posterior": 0.07, "true_label": 0.06}[method])
+    main = "behaviour_conditioned"
 
-    def regret_of_untrained(self, who, kind, what):
+    def __init__(self, untrained=("best_response_to_type",)):
+        self.untrained = dict.fromkeys(untrained)
+
+    def regret(self, method, type_, what):
+        return np.full((2, 2), {"behaviour_conditioned": 0.10, "exact_posterior": 0.07, "oracle_label": 0.06}[method])
+
+    def regret_of_untrained(self, who, type_, what):
         return np.full((2, 2), 0.02)
 
 
@@ -135,3 +140,8 @@ def test_losses_are_told_apart_by_who_knows_more():
     """0.10 in all: 0.03 by the predictor, 0.01 by what cannot be known yet, 0.04 by acting, 0.02 by which it is."""
     parts = [estimate.mean for estimate in losses(Regrets(), "novice").values()]  # pyright: ignore[reportArgumentType]
     assert parts == pytest.approx([0.03, 0.01, 0.04, 0.02])
+
+
+def test_where_no_oracle_knows_the_best_response_to_a_type_acting_and_not_knowing_which_are_one():
+    parts = [estimate.mean for estimate in losses(Regrets(()), "novice").values()]  # pyright: ignore[reportArgumentType]
+    assert parts == pytest.approx([0.03, 0.01, 0.06])

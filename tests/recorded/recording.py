@@ -17,16 +17,16 @@ import safetensors.numpy
 
 import coadapt
 from coadapt.experiments.salesman import FAST
-from coadapt.experiments.salesman.clones import clones
-from coadapt.experiments.salesman.training import predictor
+from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.salesman.rules import SalesmanObservation
+from coadapt.pipeline.co_op import predictor
+from coadapt.pipeline.self_play import by_length, clones
 from coadapt.players import Player
 
 FILE = Path(__file__).with_name("recorded.safetensors")
 GAME = coadapt.Salesman()
 EPISODES, STEPS = 8, 8
 """So many walks at random of so many steps: 64 observations."""
-KINDS = ("novice", "intermediate", "skilled")
 METHODS = ("behaviour-conditioned", "label-blind", "lstm", "lstm-matched")
 PLAYED = 200
 """Episodes of each method with each partner."""
@@ -50,7 +50,7 @@ def observations() -> SalesmanObservation:
 
 
 def decisions(players: Player, seen: SalesmanObservation) -> Record:
-    """The logits of players of one kind, which are stacked, and their beliefs if they have any, along the episodes."""
+    """The logits of players of one class, which are stacked, and their beliefs if they have any, along the episodes."""
 
     def along(player, seen):
         def step(memory, now):
@@ -71,7 +71,7 @@ def stacked(names: Sequence[str]) -> Player:
 def of_files(seen: SalesmanObservation) -> Record:
     """What everybody whose networks come with the package decides and believes."""
     families = {method: [f"{method}/{seed}" for seed in range(5)] for method in METHODS}
-    families["partners"] = [f"partners/{seed}-{kind}" for seed in (100, 101, 102) for kind in KINDS]
+    families["partners"] = [f"partners/{seed}-{name}" for seed in (100, 101, 102) for name in TYPES]
     return {
         f"{name}/{what}": values[number]
         for names in families.values()
@@ -82,8 +82,8 @@ def of_files(seen: SalesmanObservation) -> Record:
 
 def returns() -> Record:
     """What each method of seed 0 earns with each partner of seed 100, with fixed luck."""
-    players = stacked([f"partners/100-{kind}" for kind in KINDS])
-    partners = coadapt.Partners(players, jnp.eye(len(KINDS)), jnp.arange(len(KINDS)))
+    players = stacked([f"partners/100-{name}" for name in TYPES])
+    partners = coadapt.Partners(players, jnp.eye(len(TYPES)), jnp.arange(len(TYPES)))
     found = {}
     for method in METHODS:
         agent = coadapt.load(f"salesman/{method}")
@@ -94,15 +94,13 @@ def returns() -> Record:
 
 def training(seen: SalesmanObservation) -> Record:
     """How networks begin, and two iterations of self-play: what a critic values, a predictor believes and PPO tells."""
+    assert FAST.clones is not None
     small = replace(FAST.clones, num_envs=8, minibatches=2, epochs=1)
-    learner, key = clones(FAST.world, small, FAST.intermediate_length), jax.random.key(0)
+    learner, key = clones(FAST.task, small, by_length(FAST.levels)), jax.random.key(0)
     begun = learner.start(key, ())
     after, info = jax.jit(lambda state: learner.chunk(state, (), 2))(begun)
-    believing = (
-        predictor(replace(FAST, predictor=replace(FAST.predictor, num_envs=15, minibatches=1)))
-        .start(key, None)
-        .belief.network
-    )
+    alone = replace(FAST.predictor, num_envs=15, minibatches=1)
+    believing = predictor(FAST, alone).start(key, None).belief.network
     every = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), seen)
     label = jnp.array([0.0, 1.0, 0.0])  # an intermediate partner
     values = lambda critic: jax.vmap(lambda now: critic.value(now, label, ())[0])(every)

@@ -24,10 +24,10 @@ def test_the_game_goes_as_it_went(now, name):
     assert (now[name] == RECORDED[name]).all()
 
 
-@pytest.mark.parametrize("kind", ["logits", "belief", "values", "values_after", "beliefs", "reward", "value_loss"])
-def test_networks_compute_what_they_computed(now, kind):
+@pytest.mark.parametrize("what", ["logits", "belief", "values", "values_after", "beliefs", "reward", "value_loss"])
+def test_networks_compute_what_they_computed(now, what):
     """In single precision, and on whatever processor: logits go up to ten or so."""
-    names = [name for name in RECORDED if name.endswith(f"/{kind}")]
+    names = [name for name in RECORDED if name.endswith(f"/{what}")]
     assert names
     for name in names:
         np.testing.assert_allclose(now[name], RECORDED[name], rtol=1e-3, atol=1e-4, err_msg=name)

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coadapt.benchmarks.amounts import FULL
-from coadapt.benchmarks.growth import COST
-from coadapt.benchmarks.report import TITLES, number
-from coadapt.configs.data import plain, read_config
-from coadapt.experiments.salesman.config import SalesmanConfig
+from benchmarks.report import TITLES, number
+from benchmarks.scaling import COST
+from benchmarks.sizes import FULL
+from coadapt.configs.data import plain
 
 FOLDER = Path(__file__).parents[2] / "results" / "bench"
 SUMMARY = json.loads((FOLDER / "summary.json").read_text())
@@ -46,8 +45,7 @@ def test_all_was_measured_at_full_size_by_one_run_of_one_commit():
     assert all(other == machine for other in others)
     assert len(machine["commit"]) == 40
     assert machine["matrix_multiplication"]["all_cores"] > 0
-    quality = read_config(SalesmanConfig, SUMMARY["amounts"]["quality"])  # with fields that came later as they are
-    assert SUMMARY["amounts"] | {"quality": plain(quality)} == plain(FULL)
+    assert SUMMARY["sizes"] == plain(FULL)
 
 
 @pytest.mark.parametrize("row", ["training", "recurrent"])
@@ -84,17 +82,17 @@ def test_a_decision_takes_a_millisecond_at_most():
 
 def test_the_tabulated_update_is_worth_three_times_the_peak():
     worth, *_ = entries(
-        "limit", "coadapt's update, tabulated", "operations that pair by pair would need", "of the peak"
+        "roofline", "coadapt's update, tabulated", "operations that pair by pair would need", "of the peak"
     )
     assert worth["value"]["median"] >= 3
 
 
 @pytest.mark.parametrize("axis", ["games", "seeds"])
-def test_cost_grows_linearly_or_better(axis):
+def test_cost_scales_linearly_or_better(axis):
     """Each size beside the one before it, but for what a noisy machine makes of it."""
-    points = [entry for entry in ROWS if entry["row"] == "growth" and entry["settings"].get("axis") == axis]
-    linear = [entry["settings"]["of_linear_growth"]["median"] for entry in points if entry["quantity"] == COST.name]
-    assert len(linear) == len(getattr(FULL, f"growth_{axis}")) > 2
+    points = [entry for entry in ROWS if entry["row"] == "scaling" and entry["settings"].get("axis") == axis]
+    linear = [entry["settings"]["of_linear_scaling"]["median"] for entry in points if entry["quantity"] == COST.name]
+    assert len(linear) == len(getattr(FULL, f"scaling_{axis}")) > 2
     assert max(linear) <= 1.1
 
 

@@ -11,18 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coadapt.benchmarks.amounts import FULL
+from benchmarks.sizes import FULL
 from coadapt.evaluation.statistics import crossed
-from coadapt.experiments.salesman.config import METHODS
-from coadapt.experiments.salesman.regrets import LOST
-from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.salesman.task import TYPES
+from coadapt.pipeline.regret_tables import LOST
 from tests.results import test_matrix_game_results as matrix_game
 from tests.results import test_salesman_results as salesman
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = ("The result", "The travelling-salesman gridworld", "How fast")
-OURS = METHODS[0]
-BEST_FIRST = tuple(reversed(KINDS))
+OURS = salesman.FAST.methods[0]
+BEST_FIRST = tuple(reversed(TYPES))
 PREDICTOR, TOO_SOON, ACTING, WHICH = LOST
 NO_RESULTS = ("all 95% intervals", "the 26.2 steps of one agent alone")
 """What else has a number in it: how sure intervals are, and what the paper says."""
@@ -50,26 +49,26 @@ def percent(share):
     return f"{share:.0%}"
 
 
-ALPHAS = tuple(matrix_game.CEILINGS)
+ALPHAS = tuple(matrix_game.OPTIMA)
 
 
 def rewards(method):
     return {alpha: matrix_game.rewards(method, alpha).mean() for alpha in ALPHAS}
 
 
-def short_of_ceiling(method):
-    return {alpha: 1 - of / matrix_game.CEILINGS[alpha]["bayes_last_step"] for alpha, of in rewards(method).items()}
+def short_of_optimum(method):
+    return {alpha: 1 - of / matrix_game.OPTIMA[alpha]["bayes_last_step"] for alpha, of in rewards(method).items()}
 
 
-def within_the_ceiling():
-    return (f"{np.ceil(100 * max(short_of_ceiling(OURS).values())):.0f}%",)
+def within_the_optimum():
+    return (f"{np.ceil(100 * max(short_of_optimum(OURS).values())):.0f}%",)
 
 
 def rl2_behind():
     """At which alphas the 95% interval of the lead is above zero, and where RL2 lacks the most."""
     leads = [c for c in matrix_game.SUMMARY["comparisons"] if (c["first"], c["second"]) == (OURS, "rl2")]
     behind = [f"{lead['alpha']:g}" for lead in leads if lead["low"] > 0]
-    lacking = short_of_ceiling("rl2")
+    lacking = short_of_optimum("rl2")
     worst = max(lacking, key=lacking.__getitem__)
     return *behind, f"{worst:g}", percent(lacking[worst])
 
@@ -86,43 +85,43 @@ def matrix_game_steps():
 
 
 def told_the_truth():
-    more = [told - rewards(OURS)[alpha] for alpha, told in rewards("true_distribution").items()]
+    more = [told - rewards(OURS)[alpha] for alpha, told in rewards("oracle_label").items()]
     return f"{min(more):.3f}", f"{max(more):.3f}"
 
 
 def told_the_average():
-    return (f"{max(rewards('prior_mean').values()):.3f}",)
+    return (f"{max(rewards('prior_mean_label').values()):.3f}",)
 
 
 def told_anothers():
-    others, truths = rewards("shuffled_prediction"), rewards("true_distribution")
+    others, truths = rewards("shuffled_label"), rewards("oracle_label")
     losing = [alpha for alpha, reward in others.items() if reward < 0]
     assert losing == [alpha for alpha in ALPHAS if alpha <= max(losing)]
     least = min(ALPHAS, key=lambda alpha: truths[alpha] - others[alpha])
     return f"{max(losing):g}", f"{least:g}", f"{others[least]:.3f}"
 
 
-def lead(kind, *others):
-    ours = salesman.by_partner(OURS, kind)
-    return rounded([crossed(ours - salesman.by_partner(other, kind)).mean for other in others], ".3f")
+def lead(name, *others):
+    ours = salesman.by_partner(OURS, name)
+    return rounded([crossed(ours - salesman.by_partner(other, name)).mean for other in others], ".3f")
 
 
 def leads_over(*others):
-    return tuple(lead(kind, *others) for kind in BEST_FIRST)
+    return tuple(lead(name, *others) for name in BEST_FIRST)
 
 
-def regret(kind):
-    (found,) = (row for row in salesman.of_kind("regret_by_kind", kind) if row["method"] == OURS)
+def regret(name):
+    (found,) = (row for row in salesman.of_type("regret_by_type", name) if row["method"] == OURS)
     return found
 
 
 def closed():
-    return tuple(percent(regret(kind)["closed"]) for kind in BEST_FIRST)
+    return tuple(percent(regret(name)["closed"]) for name in BEST_FIRST)
 
 
-def lost(kind, *where):
-    (parts,) = salesman.of_kind("losses", kind)
-    return percent(sum(parts[part]["mean"] for part in where) / regret(kind)["regret_return"]["mean"])
+def lost(name, *where):
+    (parts,) = salesman.of_type("losses", name)
+    return percent(sum(parts[part]["mean"] for part in where) / regret(name)["regret_return"]["mean"])
 
 
 def with_a_random_walker():
@@ -134,13 +133,13 @@ def with_a_random_walker():
 
 def right_after_ten_steps(source):
     """About half-trained partners, and about all."""
-    accuracy = {(row["source"], row["partner_kind"]): row["accuracy"][10] for row in salesman.SUMMARY["inference"]}
-    return tuple(percent(accuracy[source, kind]) for kind in ("intermediate", None))
+    accuracy = {(row["source"], row["partner_type"]): row["accuracy"][10] for row in salesman.SUMMARY["inference"]}
+    return tuple(percent(accuracy[source, name]) for name in ("intermediate", None))
 
 
-def exchanged(*methods):
+def after_a_switch(*methods):
     found = {
-        method: [row["mean_return"] for row in salesman.SUMMARY["exchange"] if _a_walker_takes_over(row, method)]
+        method: [row["mean_return"] for row in salesman.SUMMARY["partner_switch"] if _a_walker_takes_over(row, method)]
         for method in methods
     }
     return rounded([np.mean(returns) for returns in found.values()], ".3f")
@@ -159,8 +158,8 @@ def lengths_of_episodes():
 
 
 CLAIMS = {
-    "comes within # of the ceiling at every alpha": within_the_ceiling,
-    "at alpha # and # it falls behind, and at alpha # it is # below the ceiling": rl2_behind,
+    "comes within # of the optimum at every alpha": within_the_optimum,
+    "at alpha # and # it falls behind, and at alpha # it is # below the optimum": rl2_behind,
     "the same search tried # settings of the policy, # of the predictor and # of RL2": settings_tried,
     "both methods consume # environment steps": matrix_game_steps,
     "Told the truth, the same policy earns # to # more": told_the_truth,
@@ -182,9 +181,9 @@ CLAIMS = {
     "it is right about them in # of episodes (about all partners in #)": lambda: right_after_ten_steps("predictor"),
     "the exact posterior of somebody who knows them all in # (#)": lambda: right_after_ten_steps("posterior"),
     "the agent returns #, the LSTM # and the control #;": (
-        lambda: (exchanged(OURS), exchanged("lstm", "lstm_matched"), exchanged("label_blind"))
+        lambda: (after_a_switch(OURS), after_a_switch("lstm", "lstm_matched"), after_a_switch("label_blind"))
     ),
-    "told that somebody new has come, the agent returns #": lambda: (exchanged("announced"),),
+    "told that somebody new has come, the agent returns #": lambda: (after_a_switch("announced"),),
     "not the # of the table": lambda: (f"{salesman.SUMMARY['layouts']}",),
     "Episodes are # steps long as training begins, and # or fewer after half of it": lengths_of_episodes,
 }

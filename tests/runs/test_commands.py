@@ -85,11 +85,11 @@ def test_the_whole_life_of_a_run(work, cache):
     compared = ask("runs", "compare", "matrix_game", "matrix_game-2").stdout
     assert "predictor.learning_rate" in compared
     assert "policy.learning_rate" not in compared
-    assert "RL2, share of the ceiling" in compared
+    assert "RL2, share of the optimum" in compared
 
     again = ask(*COMMAND, "--quiet", "--publish", "published")
     assert (again.returncode, again.stderr) == (0, "")
-    assert "share of the ceiling" in again.stdout
+    assert "share of the optimum" in again.stdout
     published = {path.name for path in (work / "published").iterdir()}
     assert published >= {"config.json", "summary.json", "provenance.json", "table.md", "learning.png"}
     stages = json.loads((work / "published/provenance.json").read_text())["stages"]

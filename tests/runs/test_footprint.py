@@ -12,9 +12,10 @@ from coadapt.configs.data import changed
 from coadapt.experiments import matrix_game, salesman
 from coadapt.experiments.matrix_game.replicates import all_replicates
 from coadapt.experiments.matrix_game.training import training_of
-from coadapt.experiments.salesman.ceilings import bounds_of
-from coadapt.experiments.salesman.clones import cloning_of
 from coadapt.memory import DoesNotFit
+from coadapt.pipeline.regret import bounds_of
+from coadapt.pipeline.self_play import cloning_of
+from coadapt.pipeline.task import new_policy
 from coadapt.runs import experiment
 from coadapt.runs.footprint import weighed
 from coadapt.runs.stage import Stage
@@ -30,7 +31,7 @@ def a_gigabyte_is_free(monkeypatch):
 def stage(state: int, go_on, settings: Any = None) -> Stage:
     """One whose state is so many floats."""
     begin = lambda inputs: jnp.zeros(state)
-    return Stage("it", "", settings, 1, begin, go_on, lambda state: state[:3], larger_by=("units", "games"))
+    return Stage("it", (), settings, 1, begin, go_on, lambda state: state[:3], larger_by=("units", "games"))
 
 
 def nothing_new(state, inputs):
@@ -119,12 +120,11 @@ def test_a_matrix_game_that_does_not_fit(settings, sentence):
 
 def test_a_grid_that_does_not_fit(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: FREE // 10)
-    config = changed(salesman.FAST, ("world.game.size=200",))
-    cloning = cloning_of(0, config.world, config.clones, config.intermediate_length, config.curve_points)
-    with pytest.raises(DoesNotFit, match=r"the table of all pairs of a 200x200 grid, .*; make world.game.size smaller"):
-        weighed(cloning, {})
+    study = changed(salesman.FAST, ("task.game.size=200",))
+    with pytest.raises(DoesNotFit, match=r"the table of all pairs of a 200x200 grid, .*; make task.game.size smaller"):
+        weighed(cloning_of(study, 0), {})
     with pytest.raises(DoesNotFit, match="the exact tables of a 200x200 grid with 4 subgoals"):
-        weighed(bounds_of(config), {})
-    seen_as_the_paper_does = replace(config.world, pairs="absolute", game=replace(config.world.game, size=60))
+        weighed(bounds_of(study, study.task.oracle), {})
+    seen_as_the_paper_does = replace(study.task, pairs="absolute", game=replace(study.task.game, size=60))
     with pytest.raises(DoesNotFit, match="or see pairs as relative"):
-        seen_as_the_paper_does.new_policy(jax.random.key(0))
+        new_policy(jax.random.key(0), seen_as_the_paper_does)

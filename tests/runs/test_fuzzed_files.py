@@ -247,7 +247,9 @@ def pristine(tmp_path_factory):
     run_toy(place / "elsewhere/whole")  # with a store of its own, or there would be nothing left to do
     shutil.move(place / "elsewhere/whole", place / "runs/whole")
     results = place / "runs/whole/results"
-    (results / "summary.json").write_text(json_text({"experiment": "matrix_game", "verdict": "good", "trained": {}}))
+    story = {"title": "It", "text": "", "captions": {"learning": "a curve"}, "first_tables": 1, "place": 0}
+    summary = {"experiment": "matrix_game", "story": story, "verdict": "good", "trained": {}}
+    (results / "summary.json").write_text(json_text(summary))
     (results / "table.md").write_text("**Rewards**\n\n| alpha | reward |\n| --- | ---: |\n| 1 | 0.5 |\n")
     (results / "learning.svg").write_text("<svg/>")
     published.publish(runs.read(place / "runs/whole"), place / "published")
@@ -268,8 +270,8 @@ def place(pristine, tmp_path, monkeypatch):
     only_toys = lambda experiment, *rest: finish(experiment, *rest) if experiment is TOY else begin()
     monkeypatch.setattr(launch, "finish", only_toys)
     monkeypatch.setitem(registry.EXPERIMENTS, TOY.name, TOY)
-    monkeypatch.setattr("coadapt.experiments.salesman.trial.try_out", begin)
-    monkeypatch.setattr("coadapt.evaluation.pictures.record_episode", begin)
+    monkeypatch.setattr("coadapt.pipeline.trial.try_out", begin)
+    monkeypatch.setattr("coadapt.evaluation.watching.record_episode", begin)
     for user in ("storage.provenance", "runs.executor"):  # asking git takes longer than all the rest
         monkeypatch.setattr(f"coadapt.{user}.commit", lambda: None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -93,7 +93,9 @@ def stages(config: ToyConfig) -> list[Stage]:
         return jnp.stack(places), {"distance": jnp.abs(places[0] - places[1])}
 
     return [
-        training_stage("first", (__name__,), settings, learner, keys, lambda _: jnp.zeros(WALKERS), config.points, **more),
+        training_stage(
+            "first", (__name__,), settings, learner, keys, lambda _: jnp.zeros(WALKERS), config.points, **more
+        ),
         training_stage(
             "second",
             (__name__,),

@@ -1,5 +1,4 @@
 import errno
-import fcntl
 import os
 import subprocess
 import sys
@@ -8,7 +7,7 @@ import pytest
 
 from coadapt.storage import lock
 from coadapt.storage.files import CannotWrite
-from coadapt.storage.lock import Busy, TakenOver, is_locked, locked
+from coadapt.storage.lock import Busy, TakenOver, is_locked, locked, move
 
 HOLD = """
 import sys
@@ -52,7 +51,56 @@ def test_what_was_never_locked_is_not_locked(tmp_path):
     assert not is_locked(tmp_path / "nowhere")
 
 
-def test_a_folder_that_is_renamed_while_its_lock_is_taken_is_not_taken_for_the_new_one(tmp_path, monkeypatch):
+def test_who_looks_is_not_taken_for_who_writes(tmp_path, monkeypatch):
+    """Two look at the same time: the second finds the lock taken for an instant, and nobody's name there."""
+    with locked(tmp_path):
+        pass
+    descriptor = os.open(tmp_path / "lock", os.O_RDONLY)
+    assert lock._take(descriptor)
+    monkeypatch.setattr("time.sleep", lambda seconds: os.close(descriptor))
+    assert not is_locked(tmp_path)
+
+
+def test_who_may_not_write_the_lock_may_look_at_it(tmp_path, other_process, monkeypatch):
+    monkeypatch.setattr("os.access", lambda file, how: False)
+    monkeypatch.setattr(lock, "_excludes", lambda file: pytest.fail("it takes no writing to look"))
+    assert is_locked(tmp_path)
+    monkeypatch.setattr(lock, "lock_descriptor", lambda *_, **__: os.open(tmp_path / "nothing", os.O_RDONLY))
+    assert is_locked(tmp_path), "where the system does not answer, the living owner's name does"
+    other_process.kill()
+    other_process.wait()
+    assert not is_locked(tmp_path)
+
+
+def test_a_lock_that_another_machine_has_is_seen_where_only_what_is_open_for_writing_is_locked(
+    tmp_path, other_process, monkeypatch
+):
+    """As on NFS. Nobody can see from here whether the owner is alive, so the lock has to tell."""
+    lock_descriptor = lock.lock_descriptor
+    as_on_nfs = lambda descriptor, blocking: os.write(descriptor, b"") or lock_descriptor(descriptor, blocking=blocking)
+    monkeypatch.setattr(lock, "lock_descriptor", as_on_nfs)
+    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+    assert is_locked(tmp_path)
+
+
+@pytest.mark.parametrize("platform", ["linux", "win32"])
+def test_a_folder_is_moved_while_nobody_writes_it(tmp_path, platform, monkeypatch):
+    """On Windows no file in it may be open then, not even the lock's."""
+    run, seen, rename = tmp_path / "run", [], lock.rename
+    run.mkdir()
+    (run / "a").write_bytes(b"a")
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr(lock, "rename", lambda folder, to: (seen.append(is_locked(folder)), rename(folder, to)))
+    with locked(run), pytest.raises(Busy):
+        move(run, tmp_path / "aside")
+    move(run, tmp_path / "aside")
+    assert seen == [platform != "win32"]
+    assert (tmp_path / "aside" / "a").read_bytes() == b"a"
+    assert not run.exists()
+
+
+@pytest.mark.parametrize("files", [(), ("lock",)])
+def test_a_folder_that_is_renamed_while_its_lock_is_taken_is_not_taken_for_the_new_one(tmp_path, files, monkeypatch):
     """Between opening the lock's file and taking the lock another process moves the folder away and makes a new one."""
     folder = tmp_path / "run"
     folder.mkdir()
@@ -61,6 +109,8 @@ def test_a_folder_that_is_renamed_while_its_lock_is_taken_is_not_taken_for_the_n
     def moved_before_taken(*arguments, **more):
         folder.rename(tmp_path / "aside")
         folder.mkdir()
+        for name in files:
+            (folder / name).touch()
         return take(*arguments, **more)
 
     monkeypatch.setattr(lock, "_take", moved_before_taken)
@@ -72,7 +122,7 @@ def test_who_has_gone_leaves_no_name(tmp_path):
     with locked(tmp_path) as mine:
         mine.check()
         assert mine.excludes
-        assert (tmp_path / "lock").read_bytes() == mine.signature
+        assert (tmp_path / "lock").read_bytes() == lock.LOCKED_BYTE + mine.signature
     assert (tmp_path / "lock").read_bytes() == b""
 
 
@@ -80,11 +130,12 @@ def test_who_has_gone_leaves_no_name(tmp_path):
 def no_locks(request, monkeypatch):
     """A file system on which the system's lock keeps nobody out, or where there is no such thing."""
 
-    def flock(descriptor, kind):
+    def lock_descriptor(descriptor, blocking):
         if request.param == "is not known":
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+        return True
 
-    monkeypatch.setattr(fcntl, "flock", flock)
+    monkeypatch.setattr(lock, "lock_descriptor", lock_descriptor)
 
 
 def test_where_no_lock_holds_a_living_owner_is_noticed(tmp_path, no_locks):
@@ -97,6 +148,16 @@ def test_where_no_lock_holds_a_living_owner_is_noticed(tmp_path, no_locks):
     assert not is_locked(tmp_path)
     with locked(tmp_path):
         pass
+
+
+def test_windows_is_not_asked_whether_a_process_lives_for_that_would_end_it(tmp_path, no_locks, monkeypatch):
+    """So there the one who comes later takes over, and the first one stops."""
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setattr("os.kill", lambda *_: pytest.fail("it would be killed"))
+    with locked(tmp_path) as first, locked(tmp_path) as second:
+        second.check()
+        with pytest.raises(TakenOver, match=f"was taken over by process {os.getpid()} on "):
+            first.check()
 
 
 def test_where_no_lock_holds_whoever_was_first_stops_when_another_comes(tmp_path, no_locks, monkeypatch):
@@ -115,7 +176,7 @@ def test_where_no_lock_holds_whoever_was_first_stops_when_another_comes(tmp_path
 @pytest.mark.parametrize("signature", [b"process 1" + b"0" * 80 + b" on x", b"\xff\x1b[2J", b"process -1 on x", b"\n"])
 def test_a_signature_that_nobody_wrote_is_nobodys(tmp_path, no_locks, signature, monkeypatch):
     monkeypatch.setattr("socket.gethostname", lambda: "x")
-    (tmp_path / "lock").write_bytes(signature)
+    (tmp_path / "lock").write_bytes(lock.LOCKED_BYTE + signature)
     with locked(tmp_path) as mine:
         mine.check()
 

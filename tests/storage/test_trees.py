@@ -158,7 +158,7 @@ def test_arrays_of_another_size_are_not_read(tmp_path, monkeypatch):
     os.truncate(tmp_path / "w.safetensors", 200 * 2**30)
     with pytest.raises(Damaged, match=r"w\.safetensors has 214,748,364,800 bytes where \d+ were written"):
         trees.load(tmp_path / "w", WEIGHTS)
-    monkeypatch.setattr(trees, "_memory", lambda: 100 * 2**30)
+    monkeypatch.setattr(trees, "all_memory", lambda: 100 * 2**30)
     forged(tmp_path / "w", bytes=200 * 2**30)
     with pytest.raises(
         Incompatible, match=r"speaks of 214,748,364,800 bytes of arrays, more than this machine can hold"

@@ -8,27 +8,34 @@ import pytest
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import ConstantBelief
 from coadapt.agents.onlooker import WithOnlooker
-from coadapt.agents.posterior import PartnerPosterior
 from coadapt.catalogue import find
 from coadapt.encounters import rollouts_with_each
 from coadapt.evaluation.episodes import first_episode
-from coadapt.evaluation.regret import from_starts, from_table, shared_layout, starts_on_a_layout
-from coadapt.experiments.salesman.world import KINDS
+from coadapt.experiments.salesman.oracle import SalesmanOracle, from_table
+from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.game import MAIN
+from coadapt.games.salesman.layouts import layout_of
 from coadapt.games.salesman.rules import Salesman
 from coadapt.oracles.salesman import best_response, joint_optimum, outlook_of
 from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners
+from coadapt.pipeline.regret import from_starts
 
 GAME = Salesman()
+ORACLE = SalesmanOracle(GAME)
 EPISODES = 200
 
 
 @pytest.fixture(scope="module")
 def partners():
-    players = [find(f"salesman/partners/{seed}-{kind}").player() for seed in (100, 101, 102) for kind in KINDS]
+    players = [find(f"salesman/partners/{seed}-{name}").player() for seed in (100, 101, 102) for name in TYPES]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *players)
-    return Partners(stacked, jnp.tile(jnp.eye(len(KINDS)), (3, 1)), jnp.arange(len(players)))
+    return Partners(stacked, jnp.tile(jnp.eye(len(TYPES)), (3, 1)), jnp.arange(len(players)))
+
+
+def shared_layout(starts):
+    """The layout that all these starts are on."""
+    return layout_of(jax.tree.map(lambda leaf: leaf[0], starts))
 
 
 @pytest.mark.slow
@@ -36,7 +43,7 @@ def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key
     """Summed over each episode, on the same episodes, the hypotheses exactly the partners met and as often; z = 4."""
     agent = find("salesman/behaviour-conditioned/0").player()
     assert isinstance(agent, BehaviourConditioned)
-    posterior = PartnerPosterior(GAME, partners.players, partners.labels, jnp.full(len(partners.ids), 1 / 9))
+    posterior = ORACLE.posterior(partners)
 
     @jax.jit
     def log_losses(key):
@@ -54,21 +61,21 @@ def test_no_belief_has_a_smaller_log_loss_than_the_exact_posterior(partners, key
     assert difference.mean() > -4 * difference.std() / len(difference) ** 0.5
 
 
-def told(kind):
-    """The first seed's conditioned policy, told of which kind its partner is."""
+def told(name):
+    """The first seed's conditioned policy, told of which type its partner is."""
     agent = find("salesman/behaviour-conditioned/0").player()
     assert isinstance(agent, BehaviourConditioned)
-    return agent._replace(belief=ConstantBelief(jnp.eye(len(KINDS))[KINDS.index(kind)]))
+    return agent._replace(belief=ConstantBelief(jnp.eye(len(TYPES))[TYPES.index(name)]))
 
 
 @pytest.mark.slow
-def test_exactly_valued_no_published_agent_beats_the_best_response_and_no_pair_the_joint_optimum(key):
+def test_exactly_valued_no_pretrained_agent_beats_the_best_response_and_no_pair_the_joint_optimum(key):
     """From every state of the paper's grid; and what is played from some starts comes to what it should, at z = 4."""
 
     @jax.jit
     def values(key, agent, partner):
         for_starts, for_play = jax.random.split(key)
-        starts = starts_on_a_layout(for_starts, GAME, 500)
+        starts = ORACLE.starts(for_starts, 500)
         layout = shared_layout(starts)
         does = behaviour_of(partner, GAME, layout)
         best, fewest = best_response(GAME, layout, does).outlook, joint_optimum(GAME, layout)
@@ -79,13 +86,13 @@ def test_exactly_valued_no_published_agent_beats_the_best_response_and_no_pair_t
             jnp.min((most - best.total)[..., 0]),  # with nothing collected: more would have paid already
             jnp.min(value.length - jnp.minimum(fewest, GAME.max_steps)) / 10,  # steps of the order of ten
         ]
-        played = from_starts(for_play, GAME, starts, agent, partner)
+        played = from_starts(for_play, GAME, starts, 500, agent, partner)
         return jnp.stack(slack), played.total - from_table(starts, value.total)
 
     surprises = []
-    for number, kind in enumerate(KINDS):
-        partner = find(f"salesman/partners/100-{kind}").player()
-        for agent in (told(kind), find("salesman/label-blind/0").player()):
+    for number, name in enumerate(TYPES):
+        partner = find(f"salesman/partners/100-{name}").player()
+        for agent in (told(name), find("salesman/label-blind/0").player()):
             slack, surprise = values(jax.random.fold_in(key, number), agent, partner)
             assert np.all(np.asarray(slack) >= -1e-5)
             surprises.append(np.asarray(surprise, np.float64))
@@ -101,16 +108,16 @@ def test_no_episode_is_shorter_than_two_at_their_best_would_make_it(key):
     def spare(key, agent, partner):
         """The steps of some episodes, on a layout of their own, beyond the fewest from their start."""
         for_starts, for_play = jax.random.split(key)
-        starts = starts_on_a_layout(for_starts, GAME, 200)
+        starts = ORACLE.starts(for_starts, 200)
         fewest = from_table(starts, joint_optimum(GAME, shared_layout(starts)))
-        length = from_starts(for_play, GAME, starts, agent, partner, greedy=True).length
+        length = from_starts(for_play, GAME, starts, 200, agent, partner, greedy=True).length
         return length - jnp.minimum(fewest, GAME.max_steps)
 
     for agent in (find(f"salesman/{method}/0").player() for method in ("behaviour-conditioned", "lstm")):
-        for number, kind in enumerate(KINDS):
-            partner = find(f"salesman/partners/100-{kind}").player()
+        for number, name in enumerate(TYPES):
+            partner = find(f"salesman/partners/100-{name}").player()
             steps = jnp.stack(
                 [spare(jax.random.fold_in(key, 10 * number + layout), agent, partner) for layout in range(4)]
             )
             assert steps.min() >= 0
-            assert kind != "skilled" or steps.min() == 0
+            assert name != "skilled" or steps.min() == 0

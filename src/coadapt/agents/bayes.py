@@ -1,4 +1,4 @@
-"""The Bayes-optimal player of the matrix game against Dirichlet partners.
+"""The Bayes-optimal player of a repeated game with a payoff table, against Dirichlet partners.
 
 The expected payoff is linear in the partner's distribution and no action changes what is learnt next, so the best
 action on the posterior mean is the best there is: no agent without the truth can do better, on any history.

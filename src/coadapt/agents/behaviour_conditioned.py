@@ -4,7 +4,7 @@ Inference needs a memory and learns from labels. Acting needs none, once it is t
 reward. In training the policy is told the truth; in execution it gets the belief.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -52,7 +52,11 @@ class ConditionedOnSample(NamedTuple):
         return jax.nn.logsumexp(jax.nn.log_softmax(logits) + shares[:, None], axis=0)
 
 
-CONDITIONINGS = {"probabilities": lambda policy: policy, "map": ConditionedOnMAP, "sampled": ConditionedOnSample}
+CONDITIONINGS: dict[str, Callable[[Policy], Policy]] = {
+    "probabilities": lambda policy: policy,
+    "map": ConditionedOnMAP,
+    "sampled": ConditionedOnSample,
+}
 """What a policy that was trained on certain labels can be given of a belief that is not certain."""
 
 

@@ -1,4 +1,4 @@
-"""Players that read in a table what to do: the ceiling that learned agents are measured against."""
+"""Players that read in a table what to do: the optimum that learned agents are measured against."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Count, Int, Key
+from coadapt.arrays import Array, Count, Integer, Key
 from coadapt.players import Belief, Decision
 
 CERTAINLY = 1e9
@@ -23,7 +23,7 @@ Place = Callable[[Any], tuple[Count, ...]]
 class FollowsTable:
     """It does what is best at each step, where the table is for. It remembers nothing but the time."""
 
-    table: Int[Array, "step *state"]
+    table: Integer[Array, "step *state"]
     place: Place
     actions: int  # how many there are
 

@@ -7,7 +7,7 @@ a grid of channels, a relation network on pairs of objects, or one of your own.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -22,6 +22,7 @@ from coadapt.players import Actions, Encoder, PairView, View
 Activation = Callable[[Vector], Vector]
 
 
+@runtime_checkable
 class EncoderSpec(Protocol):
     """How an encoder is built."""
 

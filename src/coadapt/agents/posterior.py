@@ -1,4 +1,4 @@
-"""What can be known of a partner from what it does: the ceiling of inference."""
+"""What can be known of a partner from what it does: the optimum of inference."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

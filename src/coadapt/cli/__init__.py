@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answered, mistakes_explained
-from coadapt.cli.bench import bench
 from coadapt.cli.commands import Commands
 from coadapt.cli.doctor import doctor
 from coadapt.cli.experiments import reproductions, resume, searches, trainings
@@ -21,7 +20,7 @@ def version() -> None:
         print(f"{package} {number}")
 
 
-coadapt = Commands(
+coadapt: Commands = Commands(
     "Agents that cooperate with partners they have never met.\n\nStart with: coadapt reproduce matrix-game\n"
 )
 coadapt.command("reproduce")(reproductions)
@@ -30,7 +29,6 @@ coadapt.command("resume")(resume)
 coadapt.command("evaluate")(evaluate)
 coadapt.command("watch")(watch)
 coadapt.command("report")(report)
-coadapt.command("bench")(bench)
 coadapt.command("runs")(run_commands)
 coadapt.command("tune")(searches)
 coadapt.command("doctor")(doctor)

@@ -8,7 +8,7 @@ from tyro.conf import Positional, arg
 from coadapt.cli.answers import announce, mistakes_explained, tell
 
 if TYPE_CHECKING:
-    from coadapt.experiments.salesman.weights import Saved
+    from coadapt.pipeline.saved import Saved
 
 OURS = "salesman/behaviour-conditioned"
 
@@ -24,7 +24,7 @@ def evaluate(
     agent: AgentName = OURS,
     partners: Annotated[
         tuple[str, ...],
-        arg(help="Whom it plays with, by name or path. Usually: all reference partners of the package."),
+        arg(help="Whom it plays with, by name or path. Usually: all held-out partners of the package."),
     ] = (),
     episodes: Annotated[int, arg(help="With each partner.")] = 2_000,
     greedy: Greedy = False,
@@ -36,15 +36,15 @@ def evaluate(
     Example: coadapt evaluate salesman/behaviour-conditioned/1 --partners salesman/partners/100-skilled --episodes 20000
     """
     announce(f"Evaluating {agent}", quiet)
-    from coadapt.catalogue import published
+    from coadapt.catalogue import pretrained
     from coadapt.configs.checks import whole
-    from coadapt.experiments.salesman.trial import try_out
+    from coadapt.pipeline.trial import try_out
     from coadapt.runs.progress import for_terminal
 
     with mistakes_explained():
         whole("episodes", episodes)
         whole("seed", seed, least=0)
-        names = partners or tuple(name for name in published() if name.startswith("salesman/partners/"))
+        names = partners or tuple(name for name in pretrained() if name.startswith("salesman/partners/"))
         if not names:
             raise ValueError("the package has no partners; say whom to play with: --partners PATH")
         ours, others = _seated(agent, names)
@@ -70,8 +70,8 @@ def watch(
     import jax
 
     from coadapt.configs.checks import whole
-    from coadapt.evaluation.pictures import episode_gif, episode_strip, record_episode
-    from coadapt.experiments.salesman.world import KINDS
+    from coadapt.evaluation.watching import record_episode
+    from coadapt.experiments.registry import SUITES
     from coadapt.storage.files import write_bytes
 
     with mistakes_explained():
@@ -79,19 +79,21 @@ def watch(
         if to.suffix not in (".gif", ".png", ".svg"):
             raise ValueError(f"an episode can be written as .gif, .png or .svg, not as {to.name!r}")
         ours, (other,) = _seated(agent, (partner,))
+        renderer = SUITES[ours.task.name].showing.renderer
+        if renderer is None:
+            raise ValueError(f"nobody has said how the game {ours.task.name} is drawn")
     players = ours.player(), other.player()
-    episode = record_episode(
-        jax.random.key(seed), ours.world.game, players, greedy, KINDS, truth=other.about.get("kind")
-    )
+    task, truth = ours.task, other.about.get("type")
+    episode = record_episode(jax.random.key(seed), task.game, players, greedy, task.types, truth)
     with mistakes_explained():
-        write_bytes(to, episode_gif(episode) if to.suffix == ".gif" else episode_strip(episode)[to.suffix[1:]])
+        write_bytes(to, renderer.film(episode) if to.suffix == ".gif" else renderer.strip(episode)[to.suffix[1:]])
     tell(f"{episode.steps} steps, return {episode.return_after(episode.steps):.2f}. The episode is in {to}.")
 
 
 def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved"]]:
     """The agent and its partners, who must have learnt the same game."""
     from coadapt.catalogue import find, path_of
-    from coadapt.experiments.salesman.weights import check_same_game
+    from coadapt.pipeline.saved import PARTNER, check_same_game
     from coadapt.storage.compiled import remember_compiled_programs
     from coadapt.storage.files import Incompatible
 
@@ -100,9 +102,9 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
     others = [find(name) for name in partners]
     for name, other in zip(partners, others, strict=True):
         check_same_game(ours, other, path_of(name))
-        if other.agent != "partner":
+        if other.agent is not PARTNER:
             raise Incompatible(
-                f"{name} is an agent ({other.agent}), not a partner; partners are those of clone training"
+                f"{name} is an agent ({other.agent.name}), not a partner; partners are those of clone training"
             )
     return ours, others
 

@@ -18,9 +18,9 @@ RUNS = Path("runs")
 
 Choice = TypeVar("Choice")
 
-reproductions = Commands("Run one of the paper's experiments from beginning to end.")
-trainings = Commands("Train one agent, with the partners it needs.")
-searches = Commands("Search the training settings of an experiment, on seeds of its own.")
+reproductions: Commands = Commands("Run one of the paper's experiments from beginning to end.")
+trainings: Commands = Commands("Train one agent, with the partners it needs.")
+searches: Commands = Commands("Search the training settings of an experiment, on seeds of its own.")
 
 Preset = Annotated[
     str,
@@ -88,7 +88,7 @@ def reproduce_matrix_game(
     fresh: Fresh = False,
     options: AllOptions = AS_USUAL,
 ) -> None:
-    """The paper's first experiment: a matrix game with partners whose taste has to be found out.
+    """The paper's first experiment: a matrix game with partners whose preferences have to be found out.
 
     Trains the behaviour-conditioned agent and the RL2 baseline for every alpha and seed at once, evaluates both beside
     the exact Bayes-optimal player and three controls, prints the table, and writes summary.json, table.md and two
@@ -116,16 +116,16 @@ def reproduce_matrix_game(
 
 @reproductions.command("salesman")
 def reproduce_salesman(
-    shipped: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
+    pretrained: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
     preset: Preset = "fast",
     config: ConfigFile = None,
     seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
     episodes: Annotated[
-        int | None, arg(help="Of every method with every reference partner. The fast preset's, and shipped: 2,000.")
+        int | None, arg(help="Of every method with every held-out partner. The fast preset's, and pretrained: 2,000.")
     ] = None,
     settings: Settings = (),
     run: Annotated[
-        Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman, or salesman_shipped.")
+        Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman, or salesman_pretrained.")
     ] = None,
     fresh: Fresh = False,
     options: AllOptions = AS_USUAL,
@@ -134,30 +134,30 @@ def reproduce_salesman(
 
     Trains clones by self-play, which leave novice, intermediate and skilled partners behind; with these it trains the
     behaviour-conditioned agent, the LSTM baseline and a label-blind control, and lets all of them play with partners
-    from reference populations that nobody trained with. Prints the paper's Table 2 three ways (theirs, ours and the
+    from held-out populations that nobody trained with. Prints the paper's Table 2 three ways (theirs, ours and the
     exact optimum), where return is lost, how soon the agent knows its partner and what it does when another takes over,
     and writes summary.json, table.md, figures and the trained agents into the run's folder.
 
     Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time. With --preset
     quick one seed of the agent is trained from nothing in a few minutes and tried with the partners that come with the
-    package. --shipped takes about half an hour, a few minutes with --preset quick.
+    package. --pretrained takes about half an hour, a few minutes with --preset quick.
 
-    Example: coadapt reproduce salesman --shipped --preset quick
+    Example: coadapt reproduce salesman --pretrained --preset quick
     """
     announce("The travelling-salesman gridworld", options.quiet)
     from coadapt.experiments import salesman
 
-    name = Path("salesman_shipped" if shipped else "salesman") if run is None else run
+    name = Path("salesman_pretrained" if pretrained else "salesman") if run is None else run
     with mistakes_explained():
         changes = {"seeds": _counted(seeds), "episodes": episodes}
-        if shipped:
-            chosen = _with(_chosen(salesman.SHIPPED_PRESETS, preset, config, salesman.ShippedConfig), changes, settings)
-            salesman.as_trained(chosen)  # which refuses seeds that were not published
+        if pretrained:
+            there = _chosen(salesman.PRETRAINED_PRESETS, preset, config, salesman.PretrainedSalesman)
+            chosen = _with(there, changes, settings)
+            salesman.SUITE.as_trained(chosen)  # which refuses seeds that are not there
         else:
-            chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), changes, settings)
-            salesman.check_references(chosen)
+            chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanStudy), changes, settings)
         run_options = options.run_options(fresh)
-    experiment = salesman.SHIPPED if shipped else salesman.EXPERIMENT
+    experiment = salesman.PRETRAINED if pretrained else salesman.EXPERIMENT
     _run(experiment, chosen, run_folder(name), run_options, options.publish)
 
 
@@ -176,15 +176,15 @@ def train_salesman(
     Trains the partners by self-play, then the policy and its predictor with them, and tells how the agent does with the
     partners it trained with. What is finished is shared with coadapt reproduce salesman, both ways.
 
-    Example: coadapt train salesman --seed 3 --set world.game.size=7 companions=[]
+    Example: coadapt train salesman --seed 3 --set task.game.size=7 partners.seeds=[]
     """
     announce(f"Training for the travelling-salesman gridworld, seed {seed}", options.quiet)
     from coadapt.experiments import salesman
 
     with mistakes_explained():
-        alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "references": ()}
-        alone |= {"pretrained_references": False}
-        chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanConfig), alone, settings)
+        study = _chosen(salesman.PRESETS, preset, config, salesman.SalesmanStudy)
+        alone = replace(study, seeds=(seed,), methods=("behaviour_conditioned",), held_out=None)
+        chosen = _with(alone, {}, settings)
         run_options = options.run_options(fresh)
     name = Path(f"salesman_{seed}") if run is None else run
     _run(salesman.EXPERIMENT, chosen, run_folder(name), run_options, options.publish)

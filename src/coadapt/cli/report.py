@@ -22,9 +22,9 @@ def report(
 
     The first table of each and what was beaten by how much are shown here, too.
 
-    Example: coadapt report matrix_game salesman_shipped --to .
+    Example: coadapt report matrix_game salesman_pretrained --to .
     """
-    from coadapt.experiments.pages import conclusion_of, results_in, write_report
+    from coadapt.pipeline.pages import conclusion_of, results_in, write_report
 
     with mistakes_explained():
         asked = [_place(path) for path in of or (Path("results"),)]

@@ -9,7 +9,7 @@ from coadapt.cli.answers import mistakes_explained, tell
 from coadapt.cli.commands import Commands
 from coadapt.cli.experiments import RUNS, run_folder
 
-run_commands = Commands("List the runs there are, look into one, or compare two.")
+run_commands: Commands = Commands("List the runs there are, look into one, or compare two.")
 ARunsName = Annotated[Positional[Path], arg(help="The run's name, or its folder.")]
 
 

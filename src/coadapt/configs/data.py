@@ -12,7 +12,7 @@ from coadapt.configs.checks import shown
 
 Config = TypeVar("Config")
 
-KINDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+KINDS: dict[type, str] = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
 def plain(data: Any) -> Any:
@@ -54,7 +54,7 @@ def _read(kind: Any, value: Any, place: str) -> Any:
     if dataclasses.is_dataclass(kind):
         return read_config(kind, value, place)  # type: ignore[arg-type]
     if get_origin(kind) in (Union, types.UnionType):
-        return None if value is None else _read(get_args(kind)[0], value, place)
+        return None if value is None else _read(_meant(get_args(kind), value), value, place)
     if get_origin(kind) is tuple:
         if not isinstance(value, list | tuple):
             raise ValueError(f"{place} must be a list, not {shown(value)}")
@@ -62,6 +62,15 @@ def _read(kind: Any, value: Any, place: str) -> Any:
     if not _is_a(kind, value):
         raise ValueError(f"{place} must be {KINDS[kind]}, not {shown(value)}")
     return kind(value)
+
+
+def _meant(kinds: tuple[Any, ...], value: Any) -> Any:
+    """Which of several kinds a value is of: the first that has all the fields it names, or else the first."""
+    named = set(value) if isinstance(value, dict) else set()
+    has_all = lambda kind: (
+        dataclasses.is_dataclass(kind) and named <= {field.name for field in dataclasses.fields(kind)}
+    )
+    return next(filter(has_all, kinds), kinds[0])
 
 
 def _is_a(kind: type, value: Any) -> bool:

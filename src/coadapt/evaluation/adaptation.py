@@ -75,7 +75,7 @@ class Calibration(NamedTuple):
 def calibration(opinions: Opinion) -> Calibration:
     """Of opinions about partners of all kinds that are added up, but for the bins, which are the last axis.
 
-    Of one kind alone there is none: a belief may rightly be wrong about the rarer ones.
+    Of one type alone there is none: a belief may rightly be wrong about the rarer ones.
     """
     number, certainty, correct = (
         np.asarray(values, np.float64).reshape(-1, BINS).sum(axis=0)

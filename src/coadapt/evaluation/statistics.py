@@ -9,7 +9,7 @@ STRETCH = 3.0
 """By how many times its skewness a mean's interval reaches further, in standard errors.
 
 Were the skewness known, 1.45 would be right to first order (Cornish and Fisher: a sixth of one and twice the square of
-1.96). A few values show less of it than there is, so it is twice that; docs/salesman.md has what this gains and costs.
+1.96). A few values show less of it than there is, so it is twice that; the docs have what this gains and costs.
 """
 
 

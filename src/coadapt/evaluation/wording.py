@@ -1,4 +1,6 @@
-"""How numbers look in tables."""
+"""How numbers and words look in tables."""
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -13,3 +15,9 @@ def number(value: float, how: str = ".4f") -> str:
 def interval(estimate: Estimate, how: str = ".4f") -> str:
     """From where to where an interval goes."""
     return "–" if np.isnan(estimate.low) else f"{estimate.low:{how}} to {estimate.high:{how}}"
+
+
+def listed(words: Iterable[object]) -> str:
+    """Words as one says them: one, two and three."""
+    *most, last = map(str, words)
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,8 +1,9 @@
-"""All experiments by name, so that a run can go on by what its folder says it is."""
+"""All experiments and tasks by name: a run goes on, and a saved agent is read, by what its file says it is of."""
 
 from coadapt.experiments import matrix_game, salesman
 
 EXPERIMENTS = {
     experiment.name: experiment
-    for experiment in (matrix_game.EXPERIMENT, matrix_game.TUNING, salesman.EXPERIMENT, salesman.SHIPPED)
+    for experiment in (matrix_game.EXPERIMENT, matrix_game.TUNING, salesman.EXPERIMENT, salesman.PRETRAINED)
 }
+SUITES = {suite.package.game: suite for suite in (salesman.SUITE,)}

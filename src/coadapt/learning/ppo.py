@@ -57,7 +57,7 @@ class PPOConfig:
     entropy_span: float = 1.0  # the share of training after which the bonus is gone
     max_gradient_norm: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("iterations", "epochs", "minibatches", "warm_up"):
             whole(name, getattr(self, name))
         whole("num_envs", self.num_envs, most=MOST_GAMES)

@@ -37,7 +37,7 @@ class SupervisedConfig:
     learning_rate: float = 5e-4
     max_gradient_norm: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("iterations", "minibatches"):
             whole(name, getattr(self, name))
         whole("num_envs", self.num_envs, most=MOST_GAMES)

@@ -1,4 +1,4 @@
-"""Exact ceilings of the matrix game: what the best player earns, with and without knowing the partner."""
+"""Exact optima of the matrix game: what the best player earns, with and without knowing the partner."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from coadapt.arrays import EitherArray
 from coadapt.oracles.dirichlet import all_counts, count_probabilities, posterior_mean
 
 
-class Ceilings(NamedTuple):
+class Optima(NamedTuple):
     """What no agent can beat on average against Dirichlet partners."""
 
     bayes_by_step: np.ndarray  # the best without the truth, at each step of the episode
@@ -32,12 +32,12 @@ def expected_payoffs(payoff: EitherArray, distribution: EitherArray) -> EitherAr
     return distribution @ payoff
 
 
-def ceilings(payoff: np.ndarray, concentration: np.ndarray, max_steps: int) -> Ceilings:
-    """All ceilings of a game of `max_steps` steps, in double precision."""
+def optima(payoff: np.ndarray, concentration: np.ndarray, max_steps: int) -> Optima:
+    """All optima of a game of `max_steps` steps, in double precision."""
     steps = range(max_steps)
     bayes = [bayes_reward(payoff, concentration, step) for step in steps]
     errors = [bayes_squared_error(concentration, step) for step in steps]
-    return Ceilings(np.array(bayes), np.array(errors), *known_distribution_reward(payoff, concentration))
+    return Optima(np.array(bayes), np.array(errors), *known_distribution_reward(payoff, concentration))
 
 
 def bayes_reward(payoff: np.ndarray, concentration: np.ndarray, observations: int) -> float:

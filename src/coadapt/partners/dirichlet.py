@@ -1,4 +1,4 @@
-"""Partners that act by chance alone, each with a taste of its own drawn from a Dirichlet distribution."""
+"""Partners that act by chance alone, each with preferences of its own drawn from a Dirichlet distribution."""
 
 from typing import Any, NamedTuple
 

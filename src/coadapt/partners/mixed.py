@@ -1,4 +1,4 @@
-"""Partners of different classes in one population: whoever brings scripted partners lists them by kind."""
+"""Partners of different classes in one population: whoever brings scripted partners lists them by type."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,14 +49,14 @@ def _check_same_actions(cast: Cast, decisions: Sequence[Decision]) -> None:
         raise ValueError(f"all players of a population must have the same number of actions, not {', '.join(each)}")
 
 
-def fixed_population_of(kinds: Mapping[str, Sequence[Player]]) -> FixedPopulation:
-    """A fixed population of players by kind; a partner's label is its kind, one-hot in the order of the mapping."""
-    if not kinds:
-        raise ValueError("a population needs at least one kind of partner")
-    for kind, players in kinds.items():
+def fixed_population_of(types: Mapping[str, Sequence[Player]]) -> FixedPopulation:
+    """A fixed population of players by type; a partner's label is its type, one-hot in the order of the mapping."""
+    if not types:
+        raise ValueError("a population needs at least one type of partner")
+    for name, players in types.items():
         if not players:
-            raise ValueError(f"nobody is of kind {kind!r}: list at least one player")
-    cast = Cast(tuple(player for players in kinds.values() for player in players))
+            raise ValueError(f"nobody is of type {name!r}: list at least one player")
+    cast = Cast(tuple(player for players in types.values() for player in players))
     ids = jnp.arange(len(cast.players))
-    labels = np.repeat(np.eye(len(kinds), dtype=np.float32), [len(players) for players in kinds.values()], axis=0)
+    labels = np.repeat(np.eye(len(types), dtype=np.float32), [len(players) for players in types.values()], axis=0)
     return FixedPopulation(Partners(OneOf(cast, ids), jnp.array(labels), ids))

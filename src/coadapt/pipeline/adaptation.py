@@ -4,6 +4,8 @@ Where there is an oracle the belief stands beside the exact posterior, which wat
 those it may be.
 """
 
+import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -23,9 +25,9 @@ from coadapt.partners.switch import PartnerSwitch
 from coadapt.pipeline.co_op import acting_on
 from coadapt.pipeline.evaluation import own_opinion
 from coadapt.pipeline.method import Method
-from coadapt.pipeline.seats import MANY, THIS_RUN, Source, display_of, in_each_mode, labels_by_game, taken_by
+from coadapt.pipeline.seats import MANY, THIS_RUN, AgentSource, display_of, in_each_mode, labels_by_game, taken_by
 from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
-from coadapt.pipeline.study import Study
+from coadapt.pipeline.study import PartnerId, Study, partners_of, populations
 from coadapt.pipeline.task import code_of
 from coadapt.players import prepared
 from coadapt.runs.stage import Info, Inputs, Stage
@@ -35,23 +37,23 @@ SOURCES = ("predictor", "posterior")
 """Who says of what type the partner is; the second only where there is an oracle."""
 
 
-def adaptation_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+def adaptation_of(study: Study, method: Method, seed: int, agents: AgentSource = THIS_RUN) -> Stage:
     """The stage in which the exact posterior, if there is one, looks over the agent's shoulder."""
     oracle = study.task.oracle
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, Notes], Info]:
-        partners = source.held_out(study, inputs)
-        agent = source.player(study, method, inputs, seed)
+        partners = partners_of(study, study.held_out, inputs)
+        agent = agents.player(study, method, inputs, seed)
         watched = agent if oracle is None else WithOnlooker(agent, oracle.posterior(partners))
         seat, for_play = taken_by(watched, labels_by_game(study, partners)), jax.random.fold_in(key, part)
         play = lambda greedy: play_with_all(
             for_play, study.task.game, partners, seat.as_player, seat.told, study.batch, greedy, _opinions
         )[1]
-        said = in_each_mode(play, source.modes)
+        said = in_each_mode(play, agents.modes)
         right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
-        return said, {who: right(of) for who, of in said[source.modes[-1]].lasting.items()}
+        return said, {who: right(of) for who, of in said[agents.modes[-1]].lasting.items()}
 
-    return _stage(ADAPTATION, study, method, seed, source, measure, {})
+    return _stage(ADAPTATION, study, method, seed, agents, measure, {})
 
 
 def _opinions(transition: Transition, label: Vector) -> dict[str, Opinion]:
@@ -71,7 +73,7 @@ ANNOUNCED, ORACLE = "announced", "oracle_label"
 """Who is told that there is a new partner, and who is told its type; a method alone is told nothing."""
 
 
-def switch_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+def switch_of(study: Study, method: Method, seed: int, agents: AgentSource = THIS_RUN) -> Stage:
     """The stage in which another partner takes over in the middle of the episode.
 
     An agent with a belief also plays told that there is somebody new, or even whom.
@@ -79,42 +81,51 @@ def switch_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN
     game, after = study.task.game, study.measures.switch_after
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, AfterSwitch]], Info]:
-        partners = source.held_out(study, inputs)
-        first, second = pairs_of_types(len(study.held_out), len(study.task.types))
+        partners = partners_of(study, study.held_out, inputs)
+        first, second = switched_pairs(study.held_out_ids, study.task.types)
         pairs = _switched(partners, first, second, after)
         before, since = (labels_by_game(study, pairs._replace(labels=partners.labels[of])) for of in (first, second))
         told = jnp.where(jnp.arange(game.max_steps)[:, None] < after, before[:, None], since[:, None])
         for_play = jax.random.fold_in(key, part)
-        agents = _who_plays(study, method, source, inputs, seed)
+        players = _who_plays(study, method, agents, inputs, seed)
 
         def play(name: str, greedy: Greedy) -> AfterSwitch:
             note = own_opinion if method.has_belief and name != ORACLE else nothing
-            return AfterSwitch(*play_with_all(for_play, game, pairs, agents[name], told, study.batch, greedy, note))
+            return AfterSwitch(*play_with_all(for_play, game, pairs, players[name], told, study.batch, greedy, note))
 
-        found = {name: in_each_mode(lambda greedy, name=name: play(name, greedy), source.modes) for name in agents}
-        return found, {name: jnp.mean(of[source.modes[-1]].episodes.total)[None] for name, of in found.items()}
+        found = {name: in_each_mode(lambda greedy, name=name: play(name, greedy), agents.modes) for name in players}
+        return found, {name: jnp.mean(of[agents.modes[-1]].episodes.total)[None] for name, of in found.items()}
 
-    return _stage(SWITCH, study, method, seed, source, measure, {"after": after})
+    return _stage(SWITCH, study, method, seed, agents, measure, {"after": after})
 
 
-def _who_plays(study: Study, method: Method, source: Source, inputs: Inputs, seed: int) -> dict[str, Any]:
+def _who_plays(study: Study, method: Method, agents: AgentSource, inputs: Inputs, seed: int) -> dict[str, Any]:
     """By name, each given what it may be told by step."""
     always = lambda agent: lambda told: agent
-    agents = {method.name: always(prepared(source.player(study, method, inputs, seed), MANY))}
+    players = {method.name: always(prepared(agents.player(study, method, inputs, seed), MANY))}
     if method.has_belief:
-        networks = prepared(source.networks(method, inputs, seed), MANY)
+        networks = prepared(agents.networks(method, inputs, seed), MANY)
         belief, policy, way = networks["belief"], networks["policy"], study.conditioning
         # Where it starts afresh it sees but where the old partner has got to, and nothing of how.
-        agents[ANNOUNCED] = always(acting_on(Restarting(belief, study.measures.switch_after), policy, way))
-        agents[ORACLE] = lambda told: acting_on(ReplayedBelief(told), policy, way)
-    return agents
+        players[ANNOUNCED] = always(acting_on(Restarting(belief, study.measures.switch_after), policy, way))
+        players[ORACLE] = lambda told: acting_on(ReplayedBelief(told), policy, way)
+    return players
 
 
-def pairs_of_types(populations: int, types: int) -> tuple[np.ndarray, np.ndarray]:
-    """Who is first and who second in all pairs of one population: also of equals, where nothing is switched."""
-    first, second = (of.ravel() for of in np.meshgrid(np.arange(types), np.arange(types), indexing="ij"))
-    base = types * np.arange(populations)[:, None]
-    return (base + first).ravel(), (base + second).ravel()
+def switched_pairs(ids: Sequence[PartnerId], types: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Who is first and who second in all pairs of types of every population: also of equals, where nothing is switched.
+
+    A population that has nobody of a type borrows somebody from another.
+    """
+    first, second = [], []
+    of_type = {name: [n for n, each in enumerate(ids) if each.type == name] for name in types}
+    for number, population in enumerate(populations(ids)):
+        own = {name: [n for n in those if ids[n].population == population] for name, those in of_type.items()}
+        chosen = {name: (own[name] or [those[number % len(those)]])[0] for name, those in of_type.items() if those}
+        for one, other in itertools.product(chosen.values(), repeat=2):
+            first.append(one)
+            second.append(other)
+    return np.array(first), np.array(second)
 
 
 def _switched(partners: Partners, first: np.ndarray, second: np.ndarray, after: int) -> Partners:
@@ -129,18 +140,18 @@ PURPOSES = {ADAPTATION: "adaptation", SWITCH: "exchange"}
 
 
 def _stage(
-    name: str, study: Study, method: Method, seed: int, source: Source, measure: Any, settings: dict[str, Any]
+    name: str, study: Study, method: Method, seed: int, agents: AgentSource, measure: Any, settings: dict[str, Any]
 ) -> Stage:
     settings |= {"task": study.task, "seed": seed, "conditioning": study.conditioning, "batch": study.batch}
-    settings |= {"held_out": study.held_out, "episodes": study.measures.episodes, "method": method.name}
-    settings |= {"modes": source.modes}
+    settings |= {"held_out": study.held_out.settings, "episodes": study.measures.episodes, "method": method.name}
+    settings |= {"modes": agents.modes}
     return measuring_stage(
         stage_name(name, seed, method.name),
-        (__name__, method.code, *code_of(study.task)),
+        (__name__, method.code, *code_of(study.task), *study.held_out.code),
         settings,
         measure,
         key_for(seed, PURPOSES[name]),
         study.measures.episodes // study.batch,
-        source.needs(study.held_out, method, seed),
+        (*agents.made_by(method, seed), *study.held_out.needs(study)),
         **display_of(f"{name} {method.name}", seed, "predictor", method.name),
     )

@@ -1,9 +1,10 @@
-"""Co-op training: what is trained with the snapshots of others as partners.
+"""Co-op training: what is trained with the training partners.
 
-All start from clones of their own, which have learnt to play, and learn to get along with partners of every type. The
+Who has clones starts from them, which have learnt to play; all learn to get along with partners of every type. The
 conditioned policy is told of which type each is, and its predictor learns to tell. Others have to do without.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -18,20 +19,22 @@ from coadapt.learning import ppo, supervised
 from coadapt.learning.ppo import AsPlayer, Metrics, PPOConfig, PPOState
 from coadapt.learning.supervised import SupervisedConfig, SupervisedState
 from coadapt.partners.population import FixedPopulation, Partners
-from coadapt.pipeline import self_play
 from coadapt.pipeline.method import Training
-from coadapt.pipeline.self_play import Clones, about_training, networks_of, partners_from
+from coadapt.pipeline.self_play import Clones, about_training, networks_of
 from coadapt.pipeline.stages import Learner, key_for, stage_name, training_stage
-from coadapt.pipeline.study import Study
-from coadapt.pipeline.task import Task, code_of, new_predictor
+from coadapt.pipeline.study import Study, partners_of
+from coadapt.pipeline.task import Task, code_of, new_critic, new_predictor
 from coadapt.players import Belief
 from coadapt.runs.stage import Inputs, Stage
+
+New = Callable[[Key, Task], Any]
+"""An untrained network for a task."""
 
 
 class Beginning(NamedTuple):
     """What a training with partners starts from, and whom it trains with."""
 
-    networks: Any
+    networks: Any  # none where it starts with untrained ones
     partners: Partners
 
 
@@ -55,10 +58,13 @@ def metrics_by_type(task: Task) -> Metrics:
     return metrics
 
 
-def with_partners(study: Study, training: PPOConfig, as_player: AsPlayer) -> Learner:
-    """A policy that goes on from self-play with partners of all types."""
+def with_partners(study: Study, training: PPOConfig, as_player: AsPlayer, new: New) -> Learner:
+    """A policy with partners of all types: it goes on from self-play, or else starts as one that `new` makes."""
 
     def start(key: Key, beginning: Beginning) -> PPOState:
+        if beginning.networks is None:
+            key, for_policy, for_critic = jax.random.split(key, 3)
+            return ppo.start(key, new(for_policy, study.task), new_critic(for_critic, study.task), training)
         policy, critic = beginning.networks
         return ppo.start(key, policy, critic, training)
 
@@ -93,31 +99,30 @@ def training_of(study: Study, training: Training, seed: int) -> Stage:
     settings = {"task": study.task, "seed": seed, "training": training.settings, "points": study.curve_points}
     if training.conditioning is not None:
         settings["conditioning"] = training.conditioning
-    alone = training.starts is None
+    code, needs = (__name__, training.code, *code_of(study.task)), ()
+    if not training.alone:
+        settings["partners"] = study.partners.settings
+        code, needs = (*code, *study.partners.code), study.partners.needs(study, seed)
+    if training.starts is not None:
+        needs = (stage_name(training.starts, seed), *needs)
     return training_stage(
         stage_name(training.purpose, seed),
-        (__name__, training.code, *code_of(study.task)),
+        code,
         settings,
         training.learner(study, training.settings),
         key_for(seed, training.purpose)[None],
-        lambda inputs: () if alone else jax.tree.map(lambda leaf: leaf[None], beginning(study, training, seed, inputs)),
+        lambda inputs: jax.tree.map(lambda leaf: leaf[None], beginning(study, training, seed, inputs)),
         study.curve_points,
         keep_all=False,
-        needs=() if alone else _needs(study, training, seed),
+        needs=tuple(dict.fromkeys(needs)),
         **about_training(training.purpose, seed),
     )
 
 
-def _needs(study: Study, training: Training, seed: int) -> tuple[str, ...]:
-    assert training.starts is not None
-    population = [stage_name(self_play.PURPOSE, clone) for clone in study.population_of(seed)]
-    return tuple(dict.fromkeys((stage_name(training.starts, seed), *population)))
-
-
-def beginning(study: Study, training: Training, seed: int, inputs: Inputs) -> Beginning:
-    """What a training of a seed starts from: finished networks, and the population's partners."""
-    assert training.starts is not None
-    population = [networks_of(inputs, self_play.PURPOSE, clone).snapshots for clone in study.population_of(seed)]
-    before = networks_of(inputs, training.starts, seed)
+def beginning(study: Study, training: Training, seed: int, inputs: Inputs) -> Beginning | tuple[()]:
+    """What a training of a seed starts from: finished networks, if there are any, and the training partners."""
+    if training.alone:
+        return ()
+    before = None if training.starts is None else networks_of(inputs, training.starts, seed)
     networks = (before.trained, before.critic) if isinstance(before, Clones) else before
-    return Beginning(networks, partners_from(population, study.task))
+    return Beginning(networks, partners_of(study, study.partners, inputs, seed))

@@ -14,14 +14,14 @@ from coadapt.agents.behaviour_conditioned import CONDITIONINGS
 from coadapt.arrays import Count, Key, Vector
 from coadapt.encounters import Greedy, Transition
 from coadapt.evaluation.adaptation import Opinion, opinion
-from coadapt.evaluation.returns import Means, Notes, play_with_all, pooled, side_by_side
+from coadapt.evaluation.returns import Means, Notes, play_with_all, pooled
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.seats import (
     THIS_RUN,
+    AgentSource,
     Seat,
-    Source,
     display_of,
     for_each,
     in_each_mode,
@@ -31,10 +31,9 @@ from coadapt.pipeline.seats import (
     taken_by,
     told_labels,
 )
-from coadapt.pipeline.self_play import PURPOSE as CLONES
-from coadapt.pipeline.self_play import Clones, as_partner, networks_of
+from coadapt.pipeline.self_play import made_by, snapshots_of, with_itself
 from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
-from coadapt.pipeline.study import Study
+from coadapt.pipeline.study import PartnerSource, Study, partners_of
 from coadapt.pipeline.task import code_of
 from coadapt.runs.stage import Info, Inputs, Stage
 
@@ -56,38 +55,38 @@ def means_of(key: Key, game: Game, partners: Partners, seat: Seat, episodes: int
     return play_with_all(key, game, partners, seat.as_player, seat.told, episodes, greedy)[0]
 
 
-def evaluation_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+def evaluation_of(study: Study, method: Method, seed: int, agents: AgentSource = THIS_RUN) -> Stage:
     """The stage that lets a method's agent of one seed play with the held-out partners."""
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
         for_play, _ = _keys(key, part)
-        partners = source.held_out(study, inputs)
-        seat = taken_by(source.player(study, method, inputs, seed), labels_by_game(study, partners))
+        partners = partners_of(study, study.held_out, inputs)
+        seat = taken_by(agents.player(study, method, inputs, seed), labels_by_game(study, partners))
         play = lambda greedy: means_of(for_play, study.task.game, partners, seat, study.batch, greedy)
-        found = in_each_mode(play, source.evaluated_modes)
+        found = in_each_mode(play, agents.evaluated_modes)
         return found, mean_returns_of(found)
 
-    return _of_method(EVALUATION, study, method, seed, source, measure)
+    return _of_method(EVALUATION, study, method, seed, agents, measure)
 
 
-def controls_of(study: Study, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+def controls_of(study: Study, method: Method, seed: int, agents: AgentSource = THIS_RUN) -> Stage:
     """The stage that tells a method's policy other labels than those it believes in."""
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, ByMode], Info]:
         for_play, for_labels = _keys(key, part)
-        partners, networks = source.held_out(study, inputs), source.networks(method, inputs, seed)
+        partners, networks = partners_of(study, study.held_out, inputs), agents.networks(method, inputs, seed)
         labels = labels_by_game(study, partners)
 
         def told(labels: Any) -> ByMode:
             seat = told_labels(networks["policy"], labels)
             play = lambda greedy: means_of(for_play, study.task.game, partners, seat, study.batch, greedy)
-            return in_each_mode(play, source.evaluated_modes)
+            return in_each_mode(play, agents.evaluated_modes)
 
         found = for_each(told, other_labels(for_labels, study.task, labels))
-        last = source.evaluated_modes[-1]
+        last = agents.evaluated_modes[-1]
         return found, {name: jnp.mean(of[last].total)[None] for name, of in found.items()}
 
-    return _of_method(CONTROLS, study, method, seed, source, measure)
+    return _of_method(CONTROLS, study, method, seed, agents, measure)
 
 
 def _keys(key: Key, part: Count) -> tuple[Key, Key]:
@@ -96,44 +95,44 @@ def _keys(key: Key, part: Count) -> tuple[Key, Key]:
     return for_play, for_labels
 
 
-def _of_method(what: str, study: Study, method: Method, seed: int, source: Source, measure: Any) -> Stage:
-    settings = _settings(study, seed) | {"held_out": study.held_out, "modes": source.evaluated_modes}
+def _of_method(what: str, study: Study, method: Method, seed: int, agents: AgentSource, measure: Any) -> Stage:
+    settings = _settings(study, seed) | {"held_out": study.held_out.settings, "modes": agents.evaluated_modes}
     return measuring_stage(
         stage_name(what, seed, method.name),
-        (__name__, method.code, *code_of(study.task)),
+        (__name__, method.code, *code_of(study.task), *study.held_out.code),
         settings | {"method": method.name},
         measure,
         key_for(seed, EVALUATION),
         study.episodes // study.batch,
-        source.needs(study.held_out, method, seed),
-        **display_of(f"{what} {method.name}", seed, source.evaluated_modes[-1], "oracle_label"),
+        (*agents.made_by(method, seed), *study.held_out.needs(study)),
+        **display_of(f"{what} {method.name}", seed, agents.evaluated_modes[-1], "oracle_label"),
     )
 
 
 def evaluation_matrix_of(
-    study: Study, method: Method, seed: int, clones: tuple[int, ...], source: Source = THIS_RUN
+    study: Study, method: Method, seed: int, met: PartnerSource, agents: AgentSource = THIS_RUN
 ) -> Stage:
-    """The stage that lets a method's agent of one seed play with every partner of these clones."""
+    """The stage that lets a method's agent of one seed play with every partner of a source."""
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[ByMode, Info]:
         for_play = jax.random.fold_in(key, part)
-        partners = source.partners_of(clones, study.task, inputs)
-        seat = taken_by(source.player(study, method, inputs, seed), labels_by_game(study, partners))
+        partners = partners_of(study, met, inputs)
+        seat = taken_by(agents.player(study, method, inputs, seed), labels_by_game(study, partners))
         play = lambda greedy: means_of(for_play, study.task.game, partners, seat, study.batch, greedy)
-        found = in_each_mode(play, source.modes)
+        found = in_each_mode(play, agents.modes)
         return found, mean_returns_of(found)
 
     episodes = study.measures.episodes
-    settings = _settings(study, seed) | {"clones": clones, "episodes": episodes, "modes": source.modes}
+    settings = _settings(study, seed) | {"met": met.settings, "episodes": episodes, "modes": agents.modes}
     return measuring_stage(
         stage_name(MATRIX, seed, method.name),
-        (__name__, method.code, *code_of(study.task)),
+        (__name__, method.code, *code_of(study.task), *met.code),
         settings | {"method": method.name},
         measure,
         key_for(seed, "crossplay"),
         episodes // study.batch,
-        source.needs(clones, method, seed),
-        **display_of(f"{MATRIX} {method.name}", seed, source.modes[-1]),
+        (*agents.made_by(method, seed), *met.needs(study)),
+        **display_of(f"{MATRIX} {method.name}", seed, agents.modes[-1]),
     )
 
 
@@ -149,11 +148,11 @@ def validation_of(study: Study, method: Method, seed: int) -> Stage:
 
     What is chosen between them is chosen here, out of sight of the held-out partners.
     """
-    population, game = study.population_of(seed), study.task.game
+    game = study.task.game
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, ByMode], Info]:
         for_play = jax.random.fold_in(key, part)
-        partners = THIS_RUN.partners_of(population, study.task, inputs)
+        partners = partners_of(study, study.partners, inputs, seed)
         networks, labels = THIS_RUN.networks(method, inputs, seed), labels_by_game(study, partners)
 
         def play(seat: Seat, greedy: Greedy) -> Validated:
@@ -164,14 +163,15 @@ def validation_of(study: Study, method: Method, seed: int) -> Stage:
         found = {way: in_each_mode(partial(play, seat)) for way, seat in seats.items()}
         return found, {way: jnp.mean(of["argmax"].episodes.total)[None] for way, of in found.items()}
 
+    settings = _settings(study, seed) | {"partners": study.partners.settings}
     return measuring_stage(
         stage_name(VALIDATION, seed, method.name),
-        (__name__, method.code, *code_of(study.task)),
-        _settings(study, seed) | {"episodes": study.validation_episodes, "method": method.name},
+        (__name__, method.code, *code_of(study.task), *study.partners.code),
+        settings | {"episodes": study.validation_episodes, "method": method.name},
         measure,
         key_for(seed, "rehearsal"),
         study.validation_episodes // study.batch,
-        THIS_RUN.needs(population, method, seed),
+        (*THIS_RUN.made_by(method, seed), *study.partners.needs(study, seed)),
         **display_of(f"{VALIDATION} {method.name}", seed, study.conditioning),
     )
 
@@ -181,31 +181,25 @@ def own_opinion(transition: Transition, label: Vector) -> Opinion:
     return opinion(transition.infos[MAIN]["belief"], label)
 
 
-def self_play_of(study: Study, seed: int) -> Stage:
-    """The stage that measures the partners a clone has left behind, each with a copy of itself."""
+def self_play_of(study: Study, seed: int, types: Sequence[str]) -> Stage:
+    """The stage that measures the partners a clone has left behind, one of each of these types, with themselves."""
     task = study.task
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[Means, Info]:
-        clones: Clones = networks_of(inputs, CLONES, seed)
         for_play = jax.random.fold_in(key, part)
-        nothing = jnp.zeros((side_by_side(study.batch), 0))
-        scores = []
-        for policy in clones.snapshots:
-            player = as_partner(policy, task)
-            alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
-            scores.append(means_of(for_play, task.game, alone, taken_by(player, nothing), study.batch, greedy=False))
-        by_type = jax.tree.map(lambda *types: jnp.concatenate(types), *scores)
-        return by_type, {f"length_{name}": by_type.length[k][None] for k, name in enumerate(task.types)}
+        policies = snapshots_of(study, inputs, seed)
+        by_type = jax.lax.map(lambda policy: with_itself(for_play, task, policy, study.batch), policies)
+        return by_type, {f"length_{name}": by_type.length[k][None] for k, name in enumerate(types)}
 
     return measuring_stage(
         stage_name(SELF_PLAY, seed),
         (__name__, *code_of(task)),
-        _settings(study, seed),
+        _settings(study, seed) | {"shares": study.shares},
         measure,
         key_for(seed, SELF_PLAY),
         study.episodes // study.batch,
-        (stage_name(CLONES, seed),),
-        **display_of(SELF_PLAY, seed, f"length_{task.types[-1]}"),
+        made_by(study, seed),
+        **display_of(SELF_PLAY, seed, f"length_{types[-1]}"),
     )
 
 

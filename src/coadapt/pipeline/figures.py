@@ -10,7 +10,7 @@ from coadapt.pipeline.adaptation import ANNOUNCED
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.regret_tables import regret_of, regretting
 from coadapt.pipeline.results import Results
-from coadapt.pipeline.self_play import PURPOSE as CLONES
+from coadapt.pipeline.self_play import CLONES
 from coadapt.pipeline.study import environment_steps
 from coadapt.pipeline.tables import by_step
 from coadapt.pipeline.wording import ACTING, SOURCE_NAMES, colours, titles, type_colours
@@ -121,9 +121,8 @@ def draw_evaluation_matrix(results: Results) -> Pictures:
     runs.sort(key=lambda run: list(METHODS).index(run[0]))
     values = np.array([[results.matrix[method, seed, results.mode][n].total for n in order] for method, seed in runs])
     rows = [f"{titles(results)[method]} {seed}" for method, seed in runs]
-    held_out = set(results.held_out_ids)
-    columns = [str(partners[n]) + ("" if partners[n] in held_out else " *") for n in order]
-    known = "; * is a partner that agents were trained with" if set(partners) > held_out else ""
+    columns = [str(partners[n]) + ("" if partners[n].held_out else " *") for n in order]
+    known = "" if all(partner.held_out for partner in partners) else "; * is a partner that agents were trained with"
     title = f"Return of every agent with every partner, {ACTING[results.mode]}{known}"
     return draw_matrix(rows, columns, values, values - values.max(axis=0), title, "behind the best")
 
@@ -139,7 +138,7 @@ def draw_learning(results: Results) -> Pictures:
         for (training, _), points in results.curves.items()
         if training == CLONES
     ]
-    panels = [Panel("self-play", clones)]
+    panels = [Panel("self-play", clones)] if clones else []
     for type_ in reversed(results.types):
         lines = []
         for name in results.study.methods:

@@ -24,7 +24,8 @@ class Training:
     code: str  # the module that says what is trained
     settings: PPOConfig | SupervisedConfig
     learner: Callable[[Study, Any], Learner] = field(compare=False)  # study, settings -> learner
-    starts: str | None = None  # the training whose networks it goes on with or acts by; none needs no partners
+    starts: str | None = None  # the training whose networks it goes on with or acts by; none: untrained ones
+    alone: bool = False  # with copies of itself, or with the training partners
     conditioning: str | None = None  # of the agent that acts meanwhile, where that matters
 
 

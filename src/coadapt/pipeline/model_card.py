@@ -1,26 +1,24 @@
 """The model card: what somebody should know who takes the weights of a run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from coadapt.pipeline.methods import methods_of
 from coadapt.pipeline.results import Results
-from coadapt.pipeline.study import Study
+from coadapt.pipeline.sources.self_play import SelfPlay, seeds_in_words
+from coadapt.pipeline.study import PartnerSource, Study
 from coadapt.pipeline.tables import partner_table, score_table
 
-PARTNER_FILES = "- `partners/SEED-TYPE`: the held-out partners, which no agent was trained with.\n"
-PACKAGED_PARTNERS = "- The held-out partners, which no agent was trained with, are those that come with coadapt.\n"
 UNMEASURED = " No agent was\nmeasured with partners it had not trained with."
-CARD = """# Agents and partners of the {title}
+CARD = """# {title}: agents and partners
 
-Weights of small networks for a cooperative game of two, trained from nothing by coadapt. Each file has a manifest beside
-it: the configuration, the seed, the commits that made the stages it comes from (`stages`), the one that wrote the file
-(`commit`), and what was measured.
+Weights of small networks for a cooperative game of two, trained from nothing by coadapt. Each file has a manifest
+beside it: the configuration, the seed, the commits that made the stages it comes from (`stages`), the one that wrote
+the file (`commit`), and what was measured.
 
-{agents}{partners}- `training-partners/SEED-TYPE`: the partners that agents trained with. The package comes without.
-
+{agents}{partners}
 **For** research on cooperation with unknown partners: as baselines, as partners, as opponents of your own methods.
 **Not for** any decision about people: the partners are networks, and nothing was measured with human ones.
-**Limits:** {limits}, {types} types of partners that all come from self-play. {company}{measured}
+**Limits:** {limits}{types} types of partners. {company}{measured}
 """
 
 
@@ -34,7 +32,7 @@ def model_card(results: Results) -> str:
         agents=agents.format(conditioning=study.conditioning, mode=results.mode),
         partners=_partner_files(study),
         measured="" if shown else UNMEASURED,
-        limits=results.showing.limits(study.task),
+        limits=f"{limits}, " if (limits := results.showing.limits(study.task)) else "",
         types=len(results.types),
         company=" ".join(_company(study)),
     )
@@ -42,21 +40,25 @@ def model_card(results: Results) -> str:
 
 
 def _partner_files(study: Study) -> str:
-    """What is said of the held-out partners: where they are, if there are any."""
-    if not study.held_out:
-        return ""
-    return PACKAGED_PARTNERS if study.pretrained_held_out else PARTNER_FILES
+    """What is said of partners: where those are that were trained here, and who else was held out."""
+    said = ""
+    if study.held_out is not None:
+        who = "`partners/SEED-TYPE`" if isinstance(study.held_out, SelfPlay) else study.held_out.in_words(study)
+        said = f"- {who}: the held-out partners, which no agent was trained with.\n"
+    if _leaves_files(study.partners):
+        said += "- `training-partners/SEED-TYPE`: the partners that agents trained with. The package comes without.\n"
+    return said
+
+
+def _leaves_files(source: PartnerSource) -> bool:
+    """Whether partners of a source are trained here, all or some of them."""
+    return isinstance(source, SelfPlay) or any(map(_leaves_files, getattr(source, "sources", ())))
 
 
 def _company(study: Study) -> Iterator[str]:
-    """Which agents trained with whose clones, a sentence for each company."""
-    companies: dict[tuple[int, ...], list[int]] = {}
+    """Which agents trained with whom, a sentence for each company."""
+    companies: dict[str, list[int]] = {}
     for seed in study.seeds:
-        companies.setdefault(tuple(sorted(study.population_of(seed))), []).append(seed)
-    for clones, seeds in companies.items():
-        yield f"Agents of {_seeds(seeds)} trained with clones of {_seeds(clones)}."
-
-
-def _seeds(seeds: Sequence[int]) -> str:
-    *others, last = map(str, seeds)
-    return f"seeds {', '.join(others)} and {last}" if others else f"seed {last}"
+        companies.setdefault(study.partners.in_words(study, seed), []).append(seed)
+    for company, seeds in companies.items():
+        yield f"Agents of {seeds_in_words(seeds)} trained with {company}."

@@ -7,9 +7,6 @@ from typing import Any
 
 FIELDS = {
     "world": "task",
-    "references": "held_out",
-    "companions": "training_partners",
-    "pretrained_references": "pretrained_held_out",
     "rehearsal": "validation",
     "rehearsal_episodes": "validation_episodes",
     "crossplay": "evaluation_matrix",
@@ -34,8 +31,11 @@ def in_words_of_today(written: Any) -> Any:
     if not isinstance(written, dict):
         return CONDITIONINGS.get(written, written) if isinstance(written, str) else written
     said = {FIELDS.get(name, name): in_words_of_today(value) for name, value in written.items()}
-    if "intermediate_length" in said:
+    if "intermediate_length" in said:  # a configuration
         said["levels"] = [said.pop("intermediate_length")]
+        said["partners"] = {"seeds": said.pop("companions"), "own": True}
+        said["held_out"] = {"seeds": said.pop("references")}
+        said.pop("pretrained_references", None)
     if {"seed", "type", "iteration"} <= said.keys():  # a partner
         said["id"] = [said.pop("seed"), said.pop("type")]
     if isinstance(said.get("met"), list):  # partners by name

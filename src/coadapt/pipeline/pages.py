@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from coadapt.configs.data import fields_of
@@ -11,60 +12,21 @@ from coadapt.storage.files import MOST_BYTES, Damaged, Incompatible, make_folder
 from coadapt.tables import Table, tables_in
 
 TITLE = "coadapt: agents that cooperate with partners they have never met"
-LEAD = """A small recurrent network watches the partner and infers what kind it is; a memoryless policy acts on that
-inference. Here is how well that works: against the paper, against baselines and controls, and against exact ceilings,
+LEAD = """A small recurrent network watches the partner and infers what type it is; a memoryless policy acts on that
+inference. Here is how well that works: against the paper, against baselines and controls, and against exact optima,
 which no agent can pass."""
 
 
 class Story(NamedTuple):
-    """What to say of an experiment."""
+    """What to say of an experiment. It is part of the summary of its results, which so can tell themselves."""
 
     title: str
-    text: str
-    captions: Mapping[str, str]  # of its pictures, by name, in the order in which they are shown
-    first_tables: int  # so many are shown at once, the others when asked for
+    text: str = ""
+    captions: Mapping[str, str] = MappingProxyType({})  # of its pictures, by name, in the order they are shown in
+    first_tables: int = 1  # so many are shown at once, the others when asked for
+    place: int = 9  # among others, of which the lowest comes first
 
 
-STORIES = {
-    "matrix_game": Story(
-        "The matrix game",
-        "A partner's taste for five actions stays hidden; ten steps are there to find it out and to profit from it.",
-        {
-            "learning": "Reward of the last step against training, a panel for each kind of partners: the nearer to the"
-            " dashed line, the exact Bayes-optimal player, the better.",
-            "adaptation": "Within one episode: reward rises and prediction error falls as the partner shows itself.",
-        },
-        first_tables=1,
-    ),
-    "salesman": Story(
-        "The travelling-salesman gridworld",
-        "Two agents share a grid with four subgoals. One of them has to find out within a few steps whether the other"
-        " is skilled, half-trained or a random walker, and to divide the work accordingly.",
-        {
-            "regret": "What everybody loses against the exact best response, which knows the partner's mind: told the"
-            " truth, the policy knows its kind alone; the rest is lost in finding out.",
-            "episode_skilled": "An episode with a skilled partner; the bars below the grid are the agent's belief.",
-            "episode_intermediate": "The same with a half-trained partner.",
-            "episode_novice": "And with a random walker, with whom it has to do everything itself.",
-            "learning": "Steps an episode takes, against training: fewer are better.",
-            "adaptation": "How soon the agent knows whom it plays with: dashed is the exact posterior of somebody"
-            " who knows all partners. An episode that is over keeps its last belief.",
-            "calibration": "On the dotted line a belief is right as often as it says.",
-            "exchange": "Somebody else takes over in the middle of an episode: how soon the agent notices, and how soon"
-            " if it is told that there is a new partner.",
-            "crossplay": "Every trained agent with every partner: the seeds of one method should look alike, and no"
-            " better with partners from their training, which have a star.",
-        },
-        first_tables=2,
-    ),
-    "bench": Story(
-        "How fast",
-        "Everybody in turn on one machine: how many times as fast as others training is, and how its cost grows.",
-        {"bench": "Ratios are taken turn by turn, and above 1 ours is better."},
-        first_tables=2,
-    ),
-}
-"""In the order in which they are told."""
 ENDINGS = ("svg", "png")
 """Of two files of a picture, the sharper one."""
 
@@ -94,14 +56,25 @@ def results_in(path: Path) -> list[Path]:
         raise Incompatible(
             f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce"
         )
-    told = list(STORIES)
-    return sorted(found, key=lambda folder: told.index(name) if (name := _name(folder)) in told else len(told))
+    return sorted(found, key=lambda folder: _story(folder).place)
 
 
 def _name(folder: Path) -> str:
     """Of which experiment the results are."""
     name = _read(folder / "summary.json").get("experiment")
     return name if isinstance(name, str) else folder.name
+
+
+def _story(folder: Path) -> Story:
+    """What results have to tell; where they do not say, or not as they should, they are called by their name."""
+    told: Any = _read(folder / "summary.json").get("story")
+    kinds = {"title": str, "text": str, "captions": dict, "first_tables": int, "place": int}
+    if not isinstance(told, dict) or told.keys() != kinds.keys():
+        return Story(_name(folder))
+    if not all(isinstance(told[name], kind) for name, kind in kinds.items()):
+        return Story(_name(folder))
+    captions = {str(name): str(caption) for name, caption in told["captions"].items()}
+    return Story(told["title"], told["text"], captions, told["first_tables"], told["place"])
 
 
 class Conclusion(NamedTuple):
@@ -128,8 +101,7 @@ def _run_of(folder: Path) -> str:
 
 def sections_of(folder: Path, run: str = "") -> list[Section]:
     """What one folder of results has to show; the run is named where others are of the same experiment."""
-    name = _name(folder)
-    story = STORIES.get(name, Story(name, "", {}, 1))
+    story = _story(folder)
     title = f"{story.title} ({run})" if run else story.title
     tables = tables_in(_text(folder / "table.md"))
     figures = [Figure(file, caption) for stem, caption in story.captions.items() if (file := _picture(folder, stem))]

@@ -1,37 +1,22 @@
-"""Agents and partners that come with the package, for whoever measures them or is measured with them."""
+"""Agents that come with the package, for whoever measures them: the study they come from, and where they are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import jax
-import jax.numpy as jnp
+from typing import Any
 
 from coadapt.configs.checks import distinct, each_whole, in_batches, whole
-from coadapt.configs.data import plain, read_config
+from coadapt.configs.data import read_config
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.methods import METHODS
-from coadapt.pipeline.saved import PRETRAINED, Saved, read
-from coadapt.pipeline.seats import MODES, THIS_RUN, Source
-from coadapt.pipeline.self_play import PURPOSE as CLONES
-from coadapt.pipeline.self_play import networks_of
-from coadapt.pipeline.stages import stage_name
-from coadapt.pipeline.study import Measures, Study
-from coadapt.runs import stage as stage_module
-from coadapt.runs.stage import Inputs, Stage
-from coadapt.storage.files import Incompatible
-from coadapt.storage.trees import read_manifest
+from coadapt.pipeline.saved import PRETRAINED, Saved, agent_of
+from coadapt.pipeline.seats import MODES, AgentSource
+from coadapt.pipeline.sources.pretrained import Pretrained, handing_on, read_file
+from coadapt.pipeline.study import Measures, Study, populations
+from coadapt.runs.stage import Stage
 
-STAGE = "pretrained"
+STAGE = "pretrained_agents"
 """The stage that hands them on."""
-
-
-class Snapshots(NamedTuple):
-    """The partners that one seed's clones have left behind."""
-
-    snapshots: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -55,76 +40,16 @@ class Package:
         known = sorted(METHODS, key=lambda name: order.index(name) if name in order else len(order))
         return tuple(name for name in known if set(seeds) <= set(self.seeds(METHODS[name])))
 
-    def read(self, name: str) -> Saved:
-        """One of the files, such as behaviour-conditioned/0."""
-        return _read(self.folder / name, self.game, self.task)
+    def agent(self, method: Method, seed: int) -> str:
+        """The name of an agent's file."""
+        return f"{self.game}/{method.folder}/{seed}"
 
-    def partner_files(self, seeds: Sequence[int], types: Sequence[str]) -> list[str]:
-        """The names of the files of held-out partners."""
-        return [f"partners/{seed}-{name}" for seed in seeds for name in types]
+    def read(self, method: Method, seed: int) -> Saved:
+        return read_file(self.agent(method, seed), self.task(), agent_of(method))
 
-    def handing_on(self, files: Sequence[str]) -> Stage:
-        """The stage that does nothing but hand on what comes with the package."""
-        return Stage(
-            STAGE,
-            (stage_module.__name__,),  # the files say it all: no code of ours changes what is in them
-            {name: read_manifest(self.folder / name)["sha256"] for name in files},
-            chunks=1,
-            begin=lambda inputs: jax.tree.map(jnp.asarray, {name: self.read(name).networks for name in files}),
-            go_on=lambda networks, inputs: (networks, {}),
-            outcome=lambda networks: networks,
-            family=STAGE,
-        )
-
-    def find(self, inputs: Inputs, purpose: str, seed: int, types: Sequence[str]) -> Any:
-        """Pretrained networks, by the training they come from."""
-        networks = inputs[STAGE]
-        if purpose == CLONES:
-            return Snapshots(tuple(networks[file]["policy"] for file in self.partner_files((seed,), types)))
-        for method in METHODS.values():
-            for part, trained_for in method.parts.items():
-                if trained_for == purpose:
-                    return networks[f"{method.folder}/{seed}"][part]
-        raise KeyError(purpose)
-
-    def check_held_out(self, study: Study) -> None:
-        """Refuse held-out partners that are not there, or that have learnt another game."""
-        if not study.pretrained_held_out:
-            return
-        there = sorted({int(file.stem.partition("-")[0]) for file in (self.folder / "partners").glob("*.json")})
-        for seed in study.held_out:
-            if seed not in there:
-                raise Incompatible(f"the package has no held-out partners of seed {seed}; there are {there}")
-        for name in self.partner_files(study.held_out, study.task.types):
-            if plain(self.read(name).task.game) != plain(study.task.game):
-                raise Incompatible(
-                    "the package's held-out partners have learnt another game than the one in task.game;"
-                    " train some for it with: --set pretrained_held_out=false"
-                )
-
-    def held_out_of(self, study: Study) -> list[Stage]:
-        """The stage that hands on the package's held-out partners, if a run is measured with them."""
-        self.check_held_out(study)
-        files = self.partner_files(study.held_out, study.task.types)
-        return [self.handing_on(files)] if study.pretrained_held_out else []
-
-    def source_of(self, study: Study) -> Source:
-        """Where a run that trains gets its networks from: all it trains, and perhaps the held-out partners."""
-        if not study.pretrained_held_out:
-            return THIS_RUN
-        in_package = lambda purpose, seed: purpose == CLONES and seed in study.held_out
-
-        def find(inputs: Inputs, purpose: str, seed: int) -> Any:
-            if in_package(purpose, seed):
-                return self.find(inputs, purpose, seed, study.task.types)
-            return networks_of(inputs, purpose, seed)
-
-        return Source(find, lambda purpose, seed: STAGE if in_package(purpose, seed) else stage_name(purpose, seed))
-
-
-@cache
-def _read(path: Path, game: str, task: type) -> Saved:
-    return read(path, {game: task})
+    def partners(self, seeds: Sequence[int], types: Sequence[str]) -> Pretrained:
+        """The held-out partners that clones of these seeds have left behind."""
+        return Pretrained(tuple(f"{self.game}/partners/{seed}-{name}" for seed in seeds for name in types))
 
 
 @dataclass(frozen=True)
@@ -137,7 +62,7 @@ class PretrainedStudy:
     measures: Measures = field(default_factory=Measures)
     both_modes: bool = True  # or only in the one that was chosen for the agents on training partners
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.seeds:
             raise ValueError("this package comes without agents; train some with: coadapt train")
         distinct("seeds", self.seeds)
@@ -151,26 +76,29 @@ class PretrainedStudy:
 def about_agents(package: Package, config: PretrainedStudy) -> Mapping[str, Any]:
     """What is known of the agents. They were trained together, so one tells it of all; but all have to be there."""
     main = next(method for method in METHODS.values() if method.has_belief)
-    about, *_ = [package.read(f"{main.folder}/{seed}").about for seed in config.seeds]
+    about, *_ = [package.read(main, seed).about for seed in config.seeds]
     return about
 
 
 def as_trained(package: Package, config: PretrainedStudy, study: type[Study]) -> Study:
     """The study that the pretrained agents were trained in, for an evaluation of its own."""
     trained = read_config(study, about_agents(package, config)["config"])
+    held_out = package.partners(populations(trained.held_out_ids), trained.task.types)
     episodes = {"episodes": config.episodes, "validation_episodes": config.episodes, "batch": config.batch}
     methods = package.methods(config.seeds)
-    return replace(trained, seeds=config.seeds, methods=methods, measures=config.measures, **episodes)
+    chosen = {"seeds": config.seeds, "methods": methods, "measures": config.measures, "held_out": held_out}
+    return replace(trained, **chosen, **episodes)
 
 
-def files_for(package: Package, study: Study) -> list[str]:
-    """The names of all files that an evaluation needs."""
-    agents = [f"{METHODS[name].folder}/{seed}" for name in study.methods for seed in study.seeds]
-    return [*agents, *package.partner_files(study.held_out, study.task.types)]
+def handing_on_agents(package: Package, study: Study) -> Stage:
+    """The stage that hands on all agents of a study."""
+    methods = [METHODS[name] for name in study.methods]
+    files = {package.agent(method, seed): agent_of(method) for method in methods for seed in study.seeds}
+    return handing_on(STAGE, files, study.task)
 
 
-def from_package(package: Package, study: Study, config: PretrainedStudy) -> Source:
-    """Networks from the package, in the mode that was chosen for them."""
+def from_package(package: Package, config: PretrainedStudy) -> AgentSource:
+    """Agents from the package, in the mode that was chosen for them."""
     chosen = (about_agents(package, config)["mode"],)
-    find = lambda inputs, purpose, seed: package.find(inputs, purpose, seed, study.task.types)
-    return Source(find, lambda purpose, seed: STAGE, chosen, tuple(MODES) if config.both_modes else chosen)
+    networks = lambda method, inputs, seed: inputs[STAGE][package.agent(method, seed)]
+    return AgentSource(networks, lambda method, seed: (STAGE,), chosen, tuple(MODES) if config.both_modes else chosen)

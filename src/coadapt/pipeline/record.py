@@ -9,13 +9,13 @@ import numpy as np
 from coadapt.configs.data import plain
 from coadapt.pipeline.evaluation import Cell
 from coadapt.pipeline.older_words import in_words_of_today
-from coadapt.pipeline.results import Partner, PartnerId, Results
-from coadapt.pipeline.self_play import PURPOSE as CLONES
-from coadapt.pipeline.study import Study
+from coadapt.pipeline.results import Results
+from coadapt.pipeline.self_play import CLONES
+from coadapt.pipeline.study import Partner, PartnerId, Study, populations
 from coadapt.storage.files import Incompatible, check_kinds, read_json, write_json
 
 FILE = "training.json"
-FIELDS = {
+FIELDS: dict[str, Any] = {
     "commit": str | None,
     "partners": list,
     "validation": list,
@@ -27,7 +27,7 @@ FIELDS = {
 
 def write_record(folder: Path, results: Results, commit: str | None) -> None:
     """How the agents of these results have learnt, whom they trained with, and how they did with them."""
-    trained_with = [n for n, met in enumerate(results.met_in_matrix) if met not in results.held_out_ids]
+    trained_with = [n for n, met in enumerate(results.met_in_matrix) if not met.held_out]
     record = {
         "commit": commit,
         "partners": [partner._asdict() for partner in results.partners],
@@ -67,10 +67,11 @@ def with_record(folder: Path, results: Results, commit: str | None) -> Results:
 
 def _understood(record: dict[str, Any], study: Study) -> dict[str, Any]:
     """The fields of `Results` that a record has, of those seeds that take part."""
-    seeds, clones = study.seeds, study.all_clones
-    partners = [partner | {"id": PartnerId(*partner["id"])} for partner in record["partners"]]
+    seeds, held_out, clones = study.seeds, populations(study.held_out_ids), populations(study.all_ids)
+    who = lambda population, name, *_: PartnerId(population, name, held_out=population in held_out)
+    partners = [Partner(**partner | {"id": who(*partner["id"])}) for partner in record["partners"]]
     return {
-        "partners": [Partner(**partner) for partner in partners if partner["id"].seed in clones],
+        "partners": [partner for partner in partners if partner.id.population in clones],
         "validation": {
             (way, mode, seed): cells
             for (way, mode, seed), cells in _by_way(record["validation"]).items()

@@ -19,14 +19,14 @@ from coadapt.games.game import Game, StartsAt
 from coadapt.partners.population import Partners
 from coadapt.pipeline.co_op import acting_on
 from coadapt.pipeline.method import Method
-from coadapt.pipeline.seats import THIS_RUN, Seat, Source, display_of, in_each_mode, taken_by, told_labels
+from coadapt.pipeline.seats import THIS_RUN, AgentSource, Seat, display_of, in_each_mode, taken_by, told_labels
 from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
-from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study
-from coadapt.pipeline.task import Ceilings, Oracle, Played, code_of
+from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study, partners_of
+from coadapt.pipeline.task import Optima, Oracle, Played, code_of
 from coadapt.players import Player, prepared
 from coadapt.runs.stage import Info, Inputs, Stage
 
-BOUNDS, CEILINGS, REGRET = "bounds", "ceilings", "regret"
+BOUNDS, OPTIMA, REGRET = "bounds", "optima", "regret"
 LARGER_BY = "measures.layouts or measures.starts", "measures.starts"
 
 
@@ -53,66 +53,66 @@ def bounds_of(study: Study, oracle: Oracle) -> Stage:
     )
 
 
-def ceilings_of(study: Study, oracle: Oracle, source: Source = THIS_RUN) -> Stage:
+def optima_of(study: Study, oracle: Oracle) -> Stage:
     """The stage that works out the best response to every held-out partner, a layout at a time."""
 
-    def measure(inputs: Inputs, key: Key, number: Count) -> tuple[Ceilings, Info]:
-        partners, starts = source.held_out(study, inputs), _starts(study, oracle, number)
-        found = oracle.ceilings(jax.random.fold_in(key, number), partners, starts)
+    def measure(inputs: Inputs, key: Key, number: Count) -> tuple[Optima, Info]:
+        partners, starts = partners_of(study, study.held_out, inputs), _starts(study, oracle, number)
+        found = oracle.optima(jax.random.fold_in(key, number), partners, starts)
         return found, {"return": jnp.mean(found.best.total)[None]}
 
     return measuring_stage(
-        CEILINGS,
-        (__name__, *code_of(study.task)),
+        OPTIMA,
+        (__name__, *code_of(study.task), *study.held_out.code),
         _settings(study),
         measure,
         key_for(0, "responding"),
         study.measures.layouts,
-        source.needs(study.held_out),
+        study.held_out.needs(study),
         replicates=("all partners",),
-        family=CEILINGS,
+        family=OPTIMA,
         shown=("return",),
         larger_by=LARGER_BY,
     )
 
 
-def regret_of(study: Study, oracle: Oracle, method: Method, seed: int, source: Source = THIS_RUN) -> Stage:
+def regret_of(study: Study, oracle: Oracle, method: Method, seed: int, agents: AgentSource = THIS_RUN) -> Stage:
     """The stage that lets an agent of one seed play from all starts, with every held-out partner."""
 
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, Played]], Info]:
-        partners = source.held_out(study, inputs)
+        partners = partners_of(study, study.held_out, inputs)
         layouts = part * LAYOUTS_AT_ONCE + jnp.arange(LAYOUTS_AT_ONCE)
         starts = jax.vmap(lambda layout: _starts(study, oracle, layout))(layouts)
         for_play = jax.random.fold_in(key, part)
         shape = LAYOUTS_AT_ONCE, study.measures.starts
         play = lambda seat, greedy: with_each(for_play, study.task.game, starts, shape, partners, seat, greedy)
-        seats = _seats(study, oracle, method, source, inputs, seed, partners)
+        seats = _seats(study, oracle, method, agents, inputs, seed, partners)
         found = {
-            who: in_each_mode(lambda greedy, seat=seat: play(seat, greedy), source.modes) for who, seat in seats.items()
+            who: in_each_mode(lambda greedy, seat=seat: play(seat, greedy), agents.modes) for who, seat in seats.items()
         }
-        return found, {who: jnp.mean(of[source.modes[-1]].total)[None] for who, of in found.items()}
+        return found, {who: jnp.mean(of[agents.modes[-1]].total)[None] for who, of in found.items()}
 
-    settings = _settings(study) | {"seed": seed, "conditioning": study.conditioning, "modes": source.modes}
+    settings = _settings(study) | {"seed": seed, "conditioning": study.conditioning, "modes": agents.modes}
     return measuring_stage(
         stage_name(REGRET, seed, method.name),
-        (__name__, method.code, *code_of(study.task)),
+        (__name__, method.code, *code_of(study.task), *study.held_out.code),
         settings | {"method": method.name},
         measure,
         key_for(seed, REGRET),
         study.measures.layouts // LAYOUTS_AT_ONCE,
-        source.needs(study.held_out, method, seed),
+        (*agents.made_by(method, seed), *study.held_out.needs(study)),
         **display_of(f"{REGRET} {method.name}", seed, method.name) | {"larger_by": LARGER_BY},
     )
 
 
 def _seats(
-    study: Study, oracle: Oracle, method: Method, source: Source, inputs: Inputs, seed: int, partners: Partners
+    study: Study, oracle: Oracle, method: Method, agents: AgentSource, inputs: Inputs, seed: int, partners: Partners
 ) -> dict[str, Seat]:
     """Whose regret is measured: a method's, and its policy's when it knows more than it could."""
     labels = partners.labels
-    seats = {method.name: taken_by(source.player(study, method, inputs, seed), labels)}
+    seats = {method.name: taken_by(agents.player(study, method, inputs, seed), labels)}
     if method.has_belief:
-        policy = source.networks(method, inputs, seed)["policy"]
+        policy = agents.networks(method, inputs, seed)["policy"]
         seats["oracle_label"] = told_labels(policy, labels)
         informed = acting_on(oracle.posterior(partners), policy, study.conditioning)
         seats["exact_posterior"] = taken_by(informed, labels)
@@ -158,7 +158,7 @@ def _settings(study: Study) -> dict[str, Any]:
     measures = study.measures
     return {
         "task": study.task,
-        "held_out": study.held_out,
+        "held_out": study.held_out.settings,
         "layouts": measures.layouts,
         "starts": measures.starts,
     }

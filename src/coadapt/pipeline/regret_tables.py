@@ -40,7 +40,10 @@ def knowing_table(results: Results) -> Table:
         for who, type_, regret in each_regret(results)
         if who not in results.study.methods
     ]
-    title = "The same for players that know more: the conditioned policy on the exact posterior and with the oracle label, and best responses"
+    title = (
+        "The same for players that know more: the conditioned policy on the exact posterior and with the oracle label,"
+        " and best responses"
+    )
     return Table(title, ["who", "partner", *REGRET_COLUMNS], rows, left=(1,))
 
 

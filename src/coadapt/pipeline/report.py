@@ -7,12 +7,41 @@ import jax
 import numpy as np
 
 from coadapt.evaluation.adaptation import calibration, calibration_by_step, steps_until_known
+from coadapt.evaluation.wording import listed
 from coadapt.pipeline.evaluation import Cell
+from coadapt.pipeline.pages import Story
 from coadapt.pipeline.regret import Regret
 from coadapt.pipeline.regret_tables import each_regret, losses, tells_losses
-from coadapt.pipeline.results import Partner, PartnerId, Results
-from coadapt.pipeline.tables import budget, by_step, by_type, overall, trained_methods
+from coadapt.pipeline.results import Results
+from coadapt.pipeline.study import Partner, PartnerId, populations
+from coadapt.pipeline.tables import budget, by_step, overall, trained_methods, validated
 from coadapt.pipeline.wording import paper_row, titles
+
+CAPTIONS = {
+    "learning": "Steps an episode takes, against training: fewer are better.",
+    "adaptation": "How soon the agent knows whom it plays with: dashed is the exact posterior of somebody who knows all"
+    " partners. An episode that is over keeps its last belief.",
+    "calibration": "On the dotted line a belief is right as often as it says.",
+    "partner_switch": "Somebody else takes over in the middle of an episode: how soon the agent notices, and how soon"
+    " if it is told that there is a new partner.",
+    "evaluation_matrix": "Every trained agent with every partner: the seeds of one method should look alike, and no"
+    " better with partners from their training, which have a star.",
+}
+"""Of the pictures that every study has."""
+
+
+def story(results: Results) -> Story:
+    """What is told of a study of any task."""
+    showing = results.showing
+    regret = (
+        "What everybody loses against the exact best response, which knows the partner's mind: with the oracle label"
+        " the policy knows its type alone; the rest is lost in finding out."
+    )
+    episodes = {
+        f"episode_{type_}": f"An episode with a partner of type {type_}; the bars below are the agent's belief."
+        for type_ in reversed(results.types)
+    }
+    return Story(showing.title, showing.about, {"regret": regret, **episodes, **CAPTIONS}, first_tables=2, place=1)
 
 
 def summary(results: Results) -> dict[str, Any]:
@@ -20,6 +49,7 @@ def summary(results: Results) -> dict[str, Any]:
     study = results.study
     return {
         "experiment": study.task.name,
+        "story": story(results)._asdict(),
         "verdict": verdict(results),
         "mode": results.mode,
         "conditioning": study.conditioning,
@@ -34,7 +64,7 @@ def summary(results: Results) -> dict[str, Any]:
         ],
         "bounds": results.showing.bounds_summary(study.task, results.bounds) if results.bounds else {},
         "partners": [_whom(partner.id) | _without_id(partner) for partner in results.partners],
-        "held_out": list(study.held_out),
+        "held_out": populations(study.held_out_ids),
         "adaptation": list(_adaptation_rows(results)),
         "inference": list(_inference_rows(results)),
         "partner_switch": list(_switch_rows(results)),
@@ -42,7 +72,7 @@ def summary(results: Results) -> dict[str, Any]:
         "validation": [
             {"conditioning": way, "mode": mode, "seed": seed, "partner_type": type_, "mean_return": total}
             for (way, mode, seed), cells in results.validation.items()
-            for type_, total in by_type(results, cells).items()
+            for type_, total in validated(results, cells, seed).items()
         ],
         "accuracy": {
             str(seed): {"training": training, "execution": execution}
@@ -121,7 +151,7 @@ def _each(
 
 
 def _whom(partner: PartnerId) -> dict[str, Any]:
-    return {"partner_type": partner.type, "partner_seed": partner.seed, "partner_id": str(partner)}
+    return {"partner_type": partner.type, "partner_population": partner.population, "partner_id": str(partner)}
 
 
 def _adaptation_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -153,10 +183,9 @@ def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
 
 def _switch_rows(results: Results) -> Iterator[dict[str, Any]]:
     for (method, seed, mode), switch in results.switches.items():
-        populations = np.repeat(results.study.held_out, len(results.types) ** 2)
-        for n, (population, (first, second)) in enumerate(zip(populations, results.switched_types, strict=True)):
-            who = {"method": method, "seed": seed, "mode": mode, "population": int(population)}
-            row = who | {"first": first, "second": second} | _of_cell(switch.cells[n])
+        for n, (first, second) in enumerate(results.switched):
+            who = {"method": method, "seed": seed, "mode": mode, "population": second.population}
+            row = who | {"first": first.type, "second": second.type} | _of_cell(switch.cells[n])
             if switch.opinion is not None:
                 about_the_second = jax.tree.map(lambda values, n=n: values[n], switch.opinion)
                 row["accuracy"] = by_step(about_the_second, "correct")
@@ -177,7 +206,7 @@ def _validated(results: Results) -> dict[str, float]:
     if not results.validation:
         return {}
     chosen = results.study.conditioning, results.mode
-    found = [by_type(results, results.validation[*chosen, seed]) for seed in results.study.seeds]
+    found = [validated(results, results.validation[*chosen, seed], seed) for seed in results.study.seeds]
     mean = lambda type_: float(np.mean([of[type_] for of in found]))
     return {f"with the {type_} partners it trained with": mean(type_) for type_ in reversed(results.types)}
 
@@ -192,16 +221,10 @@ def verdict(results: Results) -> str:
     more = [returns[type_] - row.total for type_, row in papers.items()]
     better = "more" if min(more) > 0 else "more (where it is negative: less)"
     return (
-        f"With {_listed(list(papers))} partners it has never met the agent returns"
-        f" {_listed([f'{value:.4f}' for value in returns.values()])}: {_listed([f'{value:.4f}' for value in more])}"
+        f"With {listed(list(papers))} partners it has never met the agent returns"
+        f" {listed([f'{value:.4f}' for value in returns.values()])}: {listed([f'{value:.4f}' for value in more])}"
         f" {better} than the paper's."
     )
-
-
-def _listed(words: Sequence[str]) -> str:
-    """Words as one says them: one, two and three."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _without_id(partner: Partner) -> dict[str, Any]:

@@ -9,43 +9,17 @@ import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, added_up
 from coadapt.evaluation.returns import Notes
-from coadapt.pipeline.adaptation import ADAPTATION, SWITCH, pairs_of_types
-from coadapt.pipeline.evaluation import CONTROLS, EVALUATION, MATRIX, SELF_PLAY, VALIDATION, Cell, cells_of
+from coadapt.pipeline.adaptation import ADAPTATION, SWITCH, switched_pairs
+from coadapt.pipeline.evaluation import CONTROLS, EVALUATION, MATRIX, VALIDATION, Cell, cells_of
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.methods import methods_of
-from coadapt.pipeline.regret import BOUNDS, CEILINGS, REGRET, Regret, by_layout, regrets_of
+from coadapt.pipeline.regret import BOUNDS, OPTIMA, REGRET, Regret, by_layout, regrets_of
 from coadapt.pipeline.seats import MODES
-from coadapt.pipeline.self_play import PURPOSE as CLONES
-from coadapt.pipeline.self_play import Clones, networks_of
+from coadapt.pipeline.self_play import CLONES
 from coadapt.pipeline.showing import Showing
 from coadapt.pipeline.stages import stage_name
-from coadapt.pipeline.study import Study
+from coadapt.pipeline.study import Partner, PartnerId, Study, populations
 from coadapt.runs.stage import Inputs
-
-
-class PartnerId(NamedTuple):
-    """Which partner it is: the seed of the clones that left it behind, and its type."""
-
-    seed: int
-    type: str
-
-    def __str__(self) -> str:
-        return f"{self.seed}-{self.type}"
-
-
-class Partner(NamedTuple):
-    """A partner as it was left behind by clone training."""
-
-    id: PartnerId
-    iteration: int  # of clone training
-    length: float  # of its self-play
-    total: float  # the return of its self-play
-
-
-def partner_ids(clones: Sequence[int], types: Sequence[str]) -> list[PartnerId]:
-    """The partners that clones have left behind, in the order in which they are met."""
-    return [PartnerId(seed, name) for seed in clones for name in types]
-
 
 Way = tuple[str, int, str]
 """Who played, and how: a method or control, a seed and a mode."""
@@ -93,14 +67,13 @@ class Results(NamedTuple):
 
     @property
     def held_out_ids(self) -> list[PartnerId]:
-        return partner_ids(self.study.held_out, self.types)
+        return self.study.held_out_ids
 
     @property
-    def switched_types(self) -> list[tuple[str, str]]:
-        """Of which types the first and the second of each pair are."""
-        first, second = pairs_of_types(len(self.study.held_out), len(self.types))
-        name = lambda number: self.types[number % len(self.types)]
-        return [(name(one), name(other)) for one, other in zip(first, second, strict=True)]
+    def switched(self) -> list[tuple[PartnerId, PartnerId]]:
+        """The first and the second of each pair of partners that replace one another."""
+        ids = self.held_out_ids
+        return [(ids[one], ids[other]) for one, other in zip(*switched_pairs(ids, self.types), strict=True)]
 
     def by_seed(self, method: str, mode: str, type_: str, what: str) -> np.ndarray:
         """A number of one method with the held-out partners of one type: seed, partner."""
@@ -121,12 +94,12 @@ class Results(NamedTuple):
         """On how many layouts regret was measured."""
         return len(next(iter(self.regrets.values()))[0].lost)
 
-    def only(self, type_: str, of_partners: Sequence) -> list:
-        """What belongs to partners of one type; partners come in turns of all types."""
-        return list(of_partners[self.of_type(type_)])
+    def only(self, type_: str, of_partners: Sequence[Any]) -> list[Any]:
+        """What belongs to the held-out partners of one type."""
+        return [of_partners[n] for n in self.of_type(type_)]
 
-    def of_type(self, type_: str) -> slice:
-        return slice(self.types.index(type_), None, len(self.types))
+    def of_type(self, type_: str) -> list[int]:
+        return [n for n, each in enumerate(self.held_out_ids) if each.type == type_]
 
     @property
     def sources(self) -> list[str]:
@@ -150,16 +123,16 @@ class Results(NamedTuple):
 
     def pairs(self, first: str, second: str) -> list[int]:
         """Which switches are of these types."""
-        return [n for n, types in enumerate(self.switched_types) if types == (first, second)]
+        return [n for n, (one, other) in enumerate(self.switched) if (one.type, other.type) == (first, second)]
 
 
 def gather(
-    study: Study, outcomes: Inputs, showing: Showing, mode: str | None = None, met: tuple[int, ...] | None = None
+    study: Study, outcomes: Inputs, showing: Showing, mode: str | None = None, met: Sequence[PartnerId] | None = None
 ) -> Results:
     """What all stages came to, of those that were carried out.
 
-    The mode is chosen in validation, if it is not given; `met` are the clones whose partners are in the evaluation
-    matrix, usually all there are.
+    The mode is chosen in validation, if it is not given; `met` are the partners of the evaluation matrix, usually all
+    there are.
     """
     found = _Found(study, methods_of(study), outcomes)
     validation = {
@@ -168,7 +141,7 @@ def gather(
         for way, by_mode in by_way.items()
         for mode, of in by_mode.items()
     }
-    ceilings = outcomes.get(CEILINGS)
+    optima = outcomes.get(OPTIMA)
     return Results(
         study=study,
         showing=showing,
@@ -185,11 +158,11 @@ def gather(
             for way, of in found.players(SWITCH)
         },
         matrix={way: cells_of(means) for way, means in found.methods(MATRIX)},
-        met_in_matrix=partner_ids(study.all_clones if met is None else met, study.task.types),
+        met_in_matrix=study.all_ids if met is None else met,
         bounds=outcomes.get(BOUNDS),
-        regrets={way: regrets_of(outcomes[CEILINGS].best, by_layout(played)) for way, played in found.players(REGRET)},
-        untrained={name: regrets_of(ceilings.best, of) for name, of in ceilings.informed.items()} if ceilings else {},
-        partners=[partner for clone in study.all_clones for partner in _partners_of(study, outcomes, clone)],
+        regrets={way: regrets_of(outcomes[OPTIMA].best, by_layout(played)) for way, played in found.players(REGRET)},
+        untrained={name: regrets_of(optima.best, of) for name, of in optima.informed.items()} if optima else {},
+        partners=[partner for source in study.sources for partner, _ in source.left_behind(study, outcomes)],
         validation=validation,
         accuracies={seed: found.accuracies(method, seed) for method, seed, _ in found.by_method(VALIDATION)},
         curves={
@@ -227,12 +200,13 @@ class _Found(NamedTuple):
 
     def trained(self) -> list[tuple[str, int]]:
         """All trainings with their seed."""
-        clones = [(CLONES, clone) for clone in self.study.all_clones]
+        of_clones = dict.fromkeys((*populations(self.study.all_ids), *self.study.seeds))
+        clones = [(CLONES, seed) for seed in of_clones]
         purposes = [t.purpose for method in self.chosen.values() for t in method.trainings(self.study)]
         return [*clones, *((purpose, seed) for seed in self.study.seeds for purpose in dict.fromkeys(purposes))]
 
     def accuracies(self, method: str, seed: int) -> tuple[float, float]:
-        """A predictor's accuracy over all steps: at the end of its training, and in execution with the same partners."""
+        """A predictor's accuracy over all steps: at the end of training, and in execution with the same partners."""
         found = self.outcomes[stage_name(VALIDATION, seed, method)][self.study.conditioning]["sample"].beliefs.lasting
         correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (found.correct, found.counted))
         trained = self.outcomes[stage_name(self.chosen[method].parts["belief"], seed)]
@@ -245,18 +219,6 @@ def _since(step: int, beliefs: Notes) -> Opinion | None:
         return None
     kept, lasting = added_up(beliefs.kept), added_up(beliefs.lasting)
     return jax.tree.map(lambda all_, there: all_[:, step:] - (all_ - there)[:, step : step + 1], kept, lasting)
-
-
-def _partners_of(study: Study, outcomes: Inputs, seed: int) -> list[Partner]:
-    measured = outcomes.get(stage_name(SELF_PLAY, seed))
-    if measured is None:
-        return []
-    clones: Clones = networks_of(outcomes, CLONES, seed)
-    iterations = (0, *(int(kept) for kept in np.asarray(clones.iterations)), study.clones.iterations)
-    return [
-        Partner(PartnerId(seed, name), iteration, cell.length, cell.total)
-        for name, iteration, cell in zip(study.task.types, iterations, cells_of(measured), strict=True)
-    ]
 
 
 def best_mode(validation: Mapping[tuple[str, str, int], list[Cell]], conditioning: str) -> str:

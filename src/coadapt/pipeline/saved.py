@@ -3,7 +3,7 @@
 A file is known by its path without an ending: `path.safetensors` has the arrays, `path.json` says whose they are.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +11,7 @@ import jax
 
 from coadapt.agents.behaviour_conditioned import CONDITIONINGS
 from coadapt.configs.data import plain, read_config
-from coadapt.pipeline.method import Networks
-from coadapt.pipeline.methods import METHODS
+from coadapt.pipeline.method import Method, Networks
 from coadapt.pipeline.older_words import in_words_of_today, tensor_name
 from coadapt.pipeline.self_play import as_partner
 from coadapt.pipeline.task import Task, new_policy
@@ -26,70 +25,80 @@ PRETRAINED = Path(__file__).parents[1] / "weights"
 MANY = 20_000
 """Whoever wants to play asks for so many decisions or more; tables that take longer are not worked out."""
 
-SAID_BY_A_WORD = {"agent": str, "conditioning": str | None, "type": str | None}
+SAID_BY_A_WORD: dict[str, Any] = {"agent": str, "conditioning": str | None, "type": str | None}
 
 
 class Agent(NamedTuple):
-    """How the networks of an agent or partner are made, and how they become a player."""
+    """What an agent or partner is called in files, how its networks are made, and how they become a player."""
 
+    name: str
     new: Callable[[Task], dict[str, Any]]
     player: Callable[[Networks, Task, str], Player]
-    has_belief: bool
+    has_belief: bool = False
 
 
-PARTNER = "partner"
-AGENTS = {
-    **{method.folder: Agent(method.new, method.player, method.has_belief) for method in METHODS.values()},
-    PARTNER: Agent(
-        lambda task: {"policy": new_policy(jax.random.key(0), task)},
-        lambda networks, task, conditioning: as_partner(networks["policy"], task),
-        has_belief=False,
-    ),
-}
-"""By what they are called in files."""
+def agent_of(method: Method) -> Agent:
+    """The agents of a method."""
+    return Agent(method.folder, method.new, method.player, method.has_belief)
+
+
+PARTNER = Agent(
+    "partner",
+    lambda task: {"policy": new_policy(jax.random.key(0), task)},
+    lambda networks, task, conditioning: as_partner(networks["policy"], task),
+)
+"""Who is left behind by clone training."""
 
 
 class Saved(NamedTuple):
     """Networks by name, and what is known of them."""
 
-    agent: str  # one of AGENTS
+    agent: Agent
     task: Task
     networks: dict[str, Any]
     about: dict[str, Any]
 
+    def as_player(self) -> Player:
+        """Whoever has these networks."""
+        return self.agent.player(self.networks, self.task, self.about.get("conditioning", "probabilities"))
+
     def player(self) -> Player:
-        """Whoever has these networks, ready to play."""
-        conditioning = self.about.get("conditioning", "probabilities")
-        return prepared(AGENTS[self.agent].player(self.networks, self.task, conditioning), MANY)
+        """The same, ready to play."""
+        return prepared(self.as_player(), MANY)
 
 
 def save(path: Path, saved: Saved) -> None:
     """Networks to a file. Critics are for training and not part of it."""
     task = saved.task
-    identity = {"game": task.name, "agent": saved.agent, "labels": list(task.types), "task": plain(task)}
+    identity = {"game": task.name, "agent": saved.agent.name, "labels": list(task.types), "task": plain(task)}
     trees.save(path, saved.networks, identity | plain(saved.about))
 
 
-def read(path: Path, tasks: Mapping[str, type]) -> Saved:
-    """Networks from a file, for one of these tasks by name; whatever does not fit is refused with a sentence."""
+def read(path: Path, tasks: Mapping[str, type], agents: Sequence[Agent] = (PARTNER,)) -> Saved:
+    """Networks from a file, for one of these tasks by name, of one of these agents or partners.
+
+    Whatever does not fit is refused with a sentence.
+    """
+    known_agents = {agent.name: agent for agent in agents}
     about = in_words_of_today(trees.read_manifest(path)["about"])
     manifest = trees.manifest_file(path)
     check_kinds(manifest, about, SAID_BY_A_WORD)
     if about.get("game") not in tasks:
         raise Incompatible(f"{manifest} is for the game {about.get('game')!r}; known are {', '.join(tasks)}")
-    if about.get("agent") not in AGENTS:
-        raise Incompatible(f"{manifest} is of an agent {about.get('agent')!r}; known are {', '.join(AGENTS)}")
-    if AGENTS[about["agent"]].has_belief and about.get("conditioning") not in CONDITIONINGS:
+    agent = known_agents.get(about.get("agent"))
+    if agent is None:
+        raise Incompatible(f"{manifest} is of {about.get('agent')!r}; wanted is one of: {', '.join(known_agents)}")
+    if agent.has_belief and about.get("conditioning") not in CONDITIONINGS:
         known, there = ", ".join(CONDITIONINGS), about.get("conditioning")
         raise Incompatible(f"{manifest} has a policy that is conditioned on {there!r}; known are {known}")
     task = _task(manifest, tasks[about["game"]], about)
     try:
-        shapes = jax.eval_shape(lambda: AGENTS[about["agent"]].new(task))
+        shapes = jax.eval_shape(lambda: agent.new(task))
     except (ValueError, TypeError, OverflowError) as problem:
         raise Incompatible(f"{manifest} is of networks that cannot be made: {problem}") from None
     networks = trees.load(path, like=shapes, renamed=lambda name: tensor_name(name, shapes))
     trees.check_finite(path, networks)
-    return Saved(about["agent"], task, networks, about)
+    return Saved(agent, task, networks, about)
 
 
 def _task(manifest: Path, kind: type, about: dict[str, Any]) -> Task:
@@ -104,6 +113,29 @@ def _task(manifest: Path, kind: type, about: dict[str, Any]) -> Task:
     if about.get("labels") != list(task.types):
         raise Incompatible(f"{manifest} has the labels {about.get('labels')!r}, not {list(task.types)!r}")
     return task
+
+
+def path_of(name: str | Path) -> Path:
+    """Where a name's file is: in the package, or else where the path says. Several in a folder: the first."""
+    for path in (PRETRAINED / name, _without_ending(Path(name))):
+        first = min(path.glob("*.safetensors"), default=None) if path.is_dir() else None
+        if first is not None:
+            return first.with_suffix("")
+        if trees.manifest_file(path).exists():
+            return path
+    families = dict.fromkeys(each.rpartition("/")[0] for each in pretrained())
+    offer = ", ".join(families) or "which has none"
+    raise Incompatible(f"there is no agent {str(name)!r}, neither in the package ({offer}) nor as a file {name}.json")
+
+
+def pretrained() -> list[str]:
+    """The names of all that came with the package."""
+    files = sorted(PRETRAINED.rglob("*.safetensors"))
+    return [file.relative_to(PRETRAINED).with_suffix("").as_posix() for file in files]
+
+
+def _without_ending(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix in (".json", ".safetensors") else path
 
 
 def check_same_game(one: Saved, other: Saved, path: Path) -> None:

@@ -12,8 +12,7 @@ from coadapt.evaluation.returns import Means, side_by_side
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.pipeline.co_op import with_oracle_label
 from coadapt.pipeline.method import Method
-from coadapt.pipeline.self_play import PURPOSE as CLONES
-from coadapt.pipeline.self_play import networks_of, partners_from
+from coadapt.pipeline.self_play import networks_of
 from coadapt.pipeline.stages import stage_name
 from coadapt.pipeline.study import Study
 from coadapt.pipeline.task import Task
@@ -92,38 +91,27 @@ def mean_returns_of(found: Mapping[str, Means]) -> Info:
     return {mode: jnp.mean(of.total)[None] for mode, of in found.items()}
 
 
-Find = Callable[[Inputs, str, int], Any]
-"""The networks of a training and a seed, in what a stage is given."""
+def networks_from_training(method: Method, inputs: Inputs, seed: int) -> dict[str, Any]:
+    """The networks of a method of one seed, by name, from the trainings of this run."""
+    return {name: networks_of(inputs, purpose, seed) for name, purpose in method.parts.items()}
 
 
-class Source(NamedTuple):
-    """Where a measurement gets its networks from: the trainings of this run, if nothing else is said."""
+def trainings_behind(method: Method, seed: int) -> tuple[str, ...]:
+    """The stages that make them."""
+    return tuple(dict.fromkeys(stage_name(purpose, seed) for purpose in method.parts.values()))
 
-    find: Find = networks_of
-    made_by: Callable[[str, int], str] = stage_name  # the stage that makes the networks of a training and a seed
+
+class AgentSource(NamedTuple):
+    """Where a measurement gets its agents from: the trainings of this run, if nothing else is said."""
+
+    networks: Callable[[Method, Inputs, int], dict[str, Any]] = networks_from_training
+    made_by: Callable[[Method, int], tuple[str, ...]] = trainings_behind
     modes: tuple[str, ...] = tuple(MODES)  # in which agents are looked at closely: one, if it was chosen before
     evaluated_modes: tuple[str, ...] = tuple(MODES)  # in which they are tried with the held-out partners
-
-    def held_out(self, study: Study, inputs: Inputs) -> Partners:
-        return self.partners_of(study.held_out, study.task, inputs)
-
-    def partners_of(self, clones: tuple[int, ...], task: Task, inputs: Inputs) -> Partners:
-        """The partners that some clones have left behind."""
-        return partners_from([self.find(inputs, CLONES, clone).snapshots for clone in clones], task)
-
-    def networks(self, method: Method, inputs: Inputs, seed: int) -> dict[str, Any]:
-        """The networks of a method of one seed, by name."""
-        return {name: self.find(inputs, purpose, seed) for name, purpose in method.parts.items()}
 
     def player(self, study: Study, method: Method, inputs: Inputs, seed: int) -> Player:
         """The agent of a method and a seed, whom nobody tells anything."""
         return method.player(self.networks(method, inputs, seed), study.task, study.conditioning)
 
-    def needs(self, clones: tuple[int, ...], method: Method | None = None, seed: int | None = None) -> tuple[str, ...]:
-        """The stages that make the partners of some clones and the networks of a method of a seed."""
-        purposes = method.parts.values() if method is not None and seed is not None else ()
-        trained = (self.made_by(purpose, seed) for purpose in purposes if seed is not None)
-        return tuple(dict.fromkeys((*trained, *(self.made_by(CLONES, clone) for clone in clones))))
 
-
-THIS_RUN = Source()
+THIS_RUN = AgentSource()

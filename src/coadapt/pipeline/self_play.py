@@ -1,10 +1,11 @@
-"""Partners by self-play: clones that learn by playing with copies of themselves leave partners of every type behind.
+"""Clone training: a policy that learns by playing with copies of itself leaves partners of every skill behind.
 
-At first a clone is untrained. On its way to being trained it is once of each skill in between, known by the length of
-its episodes. All of these snapshots stay as they were, and are the partners of others.
+At first a clone is untrained. On its way to being trained it passes every skill in between. A level of skill is known
+by the length of its episodes, and then it is kept when training comes by; or by its share of the way from an untrained
+player's return to a trained one's, and then it is picked afterwards from candidates that were kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -12,30 +13,34 @@ import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned, ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import ConstantBelief
-from coadapt.arrays import Array, Bool, Float, Int, Key, Scalar, Vector
+from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import episode_scores
+from coadapt.evaluation.returns import Means, play_with_all, side_by_side
 from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import AsPlayer, PPOConfig, PPOInfo, PPOState
 from coadapt.partners.population import Partners
-from coadapt.pipeline.stages import Learner, key_for, stage_name, training_stage
+from coadapt.pipeline.stages import Learner, key_for, measuring_stage, stage_name, training_stage
 from coadapt.pipeline.study import Study
 from coadapt.pipeline.task import Task, code_of, new_critic, new_policy, no_label
-from coadapt.runs.stage import Inputs, Stage
+from coadapt.runs.stage import Info, Inputs, Stage
 
-PURPOSE = "clones"
+CLONES, LEVELS = "clones", "levels"
+
+CANDIDATES, EPISODES = 24, 1_000
+"""So many snapshots are kept where levels are picked afterwards, and each is measured in so many episodes."""
 
 
 class Clones(NamedTuple):
-    """What clone training leaves behind: partners by type, and a critic for who goes on from the last."""
+    """What clone training leaves behind: snapshots, and a critic for who goes on from the last."""
 
-    snapshots: tuple[ConditionedPolicy, ...]  # from the untrained to the trained
+    snapshots: ConditionedPolicy  # stacked, from the untrained to the trained
     critic: ConditionedCritic
-    iterations: Int[Array, "between"]  # at which the types in between were kept
+    iterations: Int[Array, "snapshots"]  # at which they were kept
 
     @property
     def trained(self) -> ConditionedPolicy:
-        return self.snapshots[-1]
+        return jax.tree.map(lambda leaf: leaf[-1], self.snapshots)
 
 
 class Cloning(NamedTuple):
@@ -43,7 +48,7 @@ class Cloning(NamedTuple):
 
     learner: PPOState
     untrained: ConditionedPolicy
-    between: tuple[ConditionedPolicy, ...]
+    between: ConditionedPolicy  # stacked
     iterations: Int[Array, "between"]
     distances: Float[Array, "between"]  # of their lengths from the middle of what is asked for
     passed: Bool[Array, "between"]  # play has become too good for it
@@ -57,13 +62,6 @@ def untold(policy: ConditionedPolicy, label: Vector) -> BehaviourConditioned:
 def as_partner(policy: ConditionedPolicy, task: Task) -> BehaviourConditioned:
     """A policy as it plays with copies of itself, and as a partner for ever after."""
     return untold(policy, no_label(task))
-
-
-def partners_from(clones: Sequence[Sequence[ConditionedPolicy]], task: Task) -> Partners:
-    """All partners that clones have left behind, each the snapshots by type, in turn all types of each."""
-    policies = [policy for snapshots in clones for policy in snapshots]
-    players = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(as_partner(policy, task) for policy in policies))
-    return Partners(players, jnp.tile(jnp.eye(len(task.types)), (len(clones), 1)), jnp.arange(len(policies)))
 
 
 def episode_metrics(transitions: Transition, labels: Any) -> dict[str, Scalar]:
@@ -90,31 +88,54 @@ def self_play(training: PPOConfig, task: Task, new: Any, as_player: AsPlayer) ->
     return Learner(start, chunk, both, training.iterations, training.steps_per_iteration)
 
 
-def clones(task: Task, training: PPOConfig, levels: tuple[tuple[float, ...], ...]) -> Learner:
-    """The conditioned policy with copies of itself, and what it was like on the way."""
-    learner = self_play(training, task, new_policy, untold)
+Keep = Callable[["Cloning", Scalar], tuple[Bool[Array, "between"], Float[Array, "between"], Bool[Array, "between"]]]
+"""State, length of its episodes -> by level: whether it is met better than before, how far off, whether passed."""
+
+
+def by_length(levels: Sequence[Sequence[float]]) -> tuple[int, Keep]:
+    """Levels of skill that are known by the length of their episodes: whoever comes closest before it gets too good."""
     low, high = jnp.asarray(levels, jnp.float32).reshape(-1, 2).T
-    game, label = task.learning_game, no_label(task)
+
+    def keep(state: Cloning, length: Scalar) -> tuple[Array, Array, Array]:
+        distances = jnp.abs(length - (low + high) / 2)
+        return (distances < state.distances) & ~state.passed, distances, state.passed | (length < low)
+
+    return len(levels), keep
+
+
+def by_plan(iterations: Sequence[int]) -> tuple[int, Keep]:
+    """Candidates at these iterations, to choose from afterwards."""
+    planned = jnp.array(iterations, jnp.int32)
+    return len(iterations), lambda state, length: (state.learner.iteration == planned, state.distances, state.passed)
+
+
+def candidates(iterations: int) -> list[int]:
+    """The iterations at which candidates are kept: dense early, where skill rises fast, and all where there are few."""
+    number = min(CANDIDATES, iterations - 1)
+    return [max(n, round(iterations * (n / (CANDIDATES + 1)) ** 2)) for n in range(1, number + 1)]
+
+
+def clones(task: Task, training: PPOConfig, kept: tuple[int, Keep]) -> Learner:
+    """The conditioned policy with copies of itself, and what it was like on the way: so many, kept by a rule."""
+    learner = self_play(training, task, new_policy, untold)
+    (number, keep), game, label = kept, task.learning_game, no_label(task)
 
     def start(key: Key, condition: Any) -> Cloning:
         begun = learner.start(key, condition)
-        untrained, number = begun.policy.network, len(levels)
+        untrained = begun.policy.network
+        between = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], number, axis=0), untrained)
         nothing = jnp.zeros(number, jnp.int32), jnp.full(number, jnp.inf), jnp.zeros(number, bool)
-        return Cloning(begun, untrained, (untrained,) * number, *nothing)
+        return Cloning(begun, untrained, between, *nothing)
 
     def iterate(state: Cloning, _: None) -> tuple[Cloning, PPOInfo]:
-        played = state.learner.policy.network
+        played, iteration = state.learner.policy.network, state.learner.iteration
         learnt, info = selfplay.iterate(state.learner, game, untold, label, training, episode_metrics)
-        length = info.metrics["length"]  # of the policy as it was before it learnt from these episodes
-        distances = jnp.abs(length - (low + high) / 2)
-        keep = (distances < state.distances) & ~state.passed
-        between = tuple(
-            jax.tree.map(lambda new, old, k=k: jnp.where(keep[k], new, old), played, before)
-            for k, before in enumerate(state.between)
-        )
-        newest = state.learner.iteration, distances
-        kept = (jnp.where(keep, new, old) for new, old in zip(newest, (state.iterations, state.distances), strict=True))
-        return Cloning(learnt, state.untrained, between, *kept, passed=state.passed | (length < low)), info
+        # The length is that of the policy as it was before it learnt from these episodes.
+        better, distances, passed = keep(state, info.metrics["length"])
+        newer = lambda new, old: jnp.where(better.reshape(-1, *[1] * (old.ndim - 1)), new, old)
+        between = jax.tree.map(newer, played, state.between)
+        kept = newer(iteration, state.iterations), newer(distances, state.distances)
+        return Cloning(learnt, state.untrained, between, *kept, passed=passed), info
 
     def chunk(state: Cloning, condition: Any, iterations: int) -> tuple[Cloning, PPOInfo]:
         del condition
@@ -122,7 +143,9 @@ def clones(task: Task, training: PPOConfig, levels: tuple[tuple[float, ...], ...
 
     def networks(state: Cloning) -> Clones:
         policy, critic = state.learner.policy.network, state.learner.critic.network
-        return Clones((state.untrained, *state.between, policy), critic, state.iterations)
+        ends = lambda first, between, last: jnp.concatenate([first[None], between, last[None]])
+        snapshots = jax.tree.map(ends, state.untrained, state.between, policy)
+        return Clones(snapshots, critic, ends(jnp.int32(0), state.iterations, jnp.int32(training.iterations)))
 
     return Learner(start, chunk, networks, training.iterations, training.steps_per_iteration)
 
@@ -130,18 +153,88 @@ def clones(task: Task, training: PPOConfig, levels: tuple[tuple[float, ...], ...
 def cloning_of(study: Study, seed: int) -> Stage:
     """The stage that trains the clones of one seed."""
     task, training = study.task, study.clones
+    assert training is not None
+    kept = by_plan(candidates(training.iterations)) if study.shares else by_length(study.levels)
     settings = {"task": task, "seed": seed, "training": training, "levels": study.levels, "points": study.curve_points}
+    if study.shares:
+        settings["levels"] = "picked afterwards"
     return training_stage(
-        stage_name(PURPOSE, seed),
+        stage_name(CLONES, seed),
         (__name__, *code_of(task)),
         settings,
-        clones(task, training, study.levels),
-        key_for(seed, PURPOSE)[None],
+        clones(task, training, kept),
+        key_for(seed, CLONES)[None],
         lambda inputs: (),
         study.curve_points,
         keep_all=False,
-        **about_training(PURPOSE, seed),
+        **about_training(CLONES, seed),
     )
+
+
+def levels_of(study: Study, seed: int) -> Stage:
+    """The stage that measures everybody from whom the levels of skill are picked, each with a copy of itself."""
+    assert study.clones is not None
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[Means, Info]:
+        snapshots = networks_of(inputs, CLONES, seed).snapshots
+        policy = jax.tree.map(lambda leaf: leaf[part], snapshots)
+        found = with_itself(jax.random.fold_in(key, part), study.task, policy, EPISODES)
+        return found, {"return": found.total[None]}
+
+    return measuring_stage(
+        stage_name(LEVELS, seed),
+        (__name__, *code_of(study.task)),
+        {"task": study.task, "seed": seed},
+        measure,
+        key_for(seed, LEVELS),
+        len(candidates(study.clones.iterations)) + 2,
+        (stage_name(CLONES, seed),),
+        family=LEVELS,
+        replicates=(f"seed {seed}",),
+        shown=("return",),
+        remedy="look at the clones it was given: their training must have gone wrong",
+    )
+
+
+def with_itself(key: Key, task: Task, policy: ConditionedPolicy, episodes: int) -> Means:
+    """What a policy comes to with a copy of itself."""
+    player, nothing = as_partner(policy, task), jnp.zeros((side_by_side(episodes), 0))
+    alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
+    means = play_with_all(key, task.game, alone, lambda _: player, nothing, episodes)[0]
+    return jax.tree.map(lambda leaf: leaf[0], means)
+
+
+def snapshots_of(study: Study, inputs: Inputs, clone: int) -> ConditionedPolicy:
+    """The policies that a clone has left behind, stacked: one for each type, from the untrained to the trained."""
+    found: Clones = networks_of(inputs, CLONES, clone)
+    if not study.shares:
+        return found.snapshots
+    return jax.tree.map(lambda leaf: leaf[picked(study, inputs, clone)], found.snapshots)
+
+
+def goes_on_from(study: Study) -> str | None:
+    """The training that policies go on from: their own clones, where there are any."""
+    return None if study.clones is None else CLONES
+
+
+def made_by(study: Study, clone: int) -> tuple[str, ...]:
+    """The stages that snapshots come from."""
+    return tuple(stage_name(purpose, clone) for purpose in ((CLONES, LEVELS) if study.shares else (CLONES,)))
+
+
+def iterations_of(study: Study, inputs: Inputs, clone: int) -> Int[Array, "types"]:
+    """At which iterations of clone training they were kept."""
+    found = networks_of(inputs, CLONES, clone).iterations
+    return found[picked(study, inputs, clone)] if study.shares else found
+
+
+def picked(study: Study, inputs: Inputs, clone: int) -> Int[Array, "types"]:
+    """Which snapshots come closest to the shares of the way from the untrained one's return to the trained one's."""
+    returns = jnp.asarray(inputs[stage_name(LEVELS, clone)].total)
+    shares = jnp.array([0.0, *study.shares, 1.0])
+    asked = returns[0] + shares * (returns[-1] - returns[0])
+    between = jnp.argmin(jnp.abs(returns[1:-1, None] - asked[None, 1:-1]), axis=0) + 1
+    return jnp.concatenate([jnp.array([0]), between, jnp.array([len(returns) - 1])])
 
 
 def about_training(purpose: str, seed: int) -> dict[str, Any]:

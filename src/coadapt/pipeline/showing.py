@@ -15,6 +15,13 @@ class PaperRow(NamedTuple):
     total: float  # the return
 
 
+class Renderer(NamedTuple):
+    """Pictures of an episode."""
+
+    film: Callable[[Episode], bytes]  # an animated gif
+    strip: Callable[[Episode], dict[str, bytes]]  # some moments side by side, by ending: png and svg
+
+
 @dataclass(frozen=True)
 class Showing:
     """What only this task has to show. Everything is optional but its name."""
@@ -26,4 +33,4 @@ class Showing:
     untrained: Mapping[str, str] = field(default_factory=dict)  # what the oracle's players are called in tables
     bounds_table: Callable[[Any, Mapping[str, Any]], Table] | None = None  # task, bounds by layout
     bounds_summary: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = lambda task, bounds: {}
-    strip: Callable[[Episode], dict[str, bytes]] | None = None  # pictures of an episode, by ending
+    renderer: Renderer | None = None

@@ -1,17 +1,25 @@
 """A study as data: a task, whom agents train with and are held against, what is trained, and what is measured."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import CONDITIONINGS
-from coadapt.configs.checks import between, distinct, each_whole, in_batches, one_of, shown, whole
+from coadapt.configs.checks import between, distinct, each_between, each_whole, in_batches, one_of, shown, whole
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
+from coadapt.partners.population import Partners
+from coadapt.runs.stage import Inputs, Stage
 
 LARGEST_SEED = 2**32 - 1
 
 LAYOUTS_AT_ONCE = 10
 """Agents that are held against the best response play on so many layouts side by side."""
+
+CLONE = "the clone of seed"
+"""What makes a partner who it is that comes from self-play."""
 
 CLOSER = ("bounds", "regret", "evaluation_matrix", "adaptation", "partner_switch")
 """What can be measured beside returns."""
@@ -28,7 +36,7 @@ class Measures:
     episodes: int = 2_000  # with each partner or pair of partners: for beliefs, partner switches and the matrix
     switch_after: int = 8  # steps another partner takes over
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in self.closer:
             one_of("measures.closer", name, CLOSER)
         for name in ("layouts", "starts", "bound_layouts", "episodes", "switch_after"):
@@ -37,41 +45,128 @@ class Measures:
             raise ValueError(f"measures.layouts must be a multiple of {LAYOUTS_AT_ONCE}, not {self.layouts}")
 
 
+class PartnerId(NamedTuple):
+    """Which partner it is: its population, such as the seed of the clones that left it behind, and its type."""
+
+    population: int
+    type: str
+    held_out: bool = False  # or met in training
+
+    def __str__(self) -> str:
+        return f"{self.population}-{self.type}"
+
+
+class Partner(NamedTuple):
+    """A partner that clone training has left behind, as it was measured with a copy of itself."""
+
+    id: PartnerId
+    iteration: int  # of clone training
+    length: float  # of its self-play
+    total: float  # the return of its self-play
+
+
+@runtime_checkable
+class PartnerSource(Protocol):
+    """Where partners come from. It is data: equal sources give the same partners."""
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The modules that its partners depend on, beside those of the task."""
+        ...
+
+    @property
+    def settings(self) -> Any:
+        """All else that its partners depend on, beside the settings of the study."""
+        ...
+
+    def check(self, study: "Study") -> None:
+        """A sentence, as a ValueError, if these partners cannot be had in this study."""
+        ...
+
+    def ids(self, study: "Study", seed: int | None = None) -> list[PartnerId]:
+        """Whom an agent of this seed meets; without a seed, whom agents of any seed meet."""
+        ...
+
+    def identities(self, study: "Study") -> set[tuple[str, Any]]:
+        """What makes each of them who it is, in whichever source it may be found."""
+        ...
+
+    def stages(self, study: "Study") -> list[Stage]:
+        """What has to be done before they are there."""
+        ...
+
+    def needs(self, study: "Study", seed: int | None = None) -> tuple[str, ...]:
+        """The stages that have to be done before an agent of this seed can meet them."""
+        ...
+
+    def players(self, study: "Study", inputs: Inputs, seed: int | None = None) -> Any:
+        """The partners themselves, in the order of their ids, stacked along the first axis."""
+        ...
+
+    def left_behind(self, study: "Study", outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
+        """Those that were trained here, with their networks."""
+        ...
+
+    def in_words(self, study: "Study", seed: int | None = None) -> str:
+        """Whom an agent of this seed meets, for people."""
+        ...
+
+
 @dataclass(frozen=True)
 class Study:
-    """The whole study. A subclass says what its task is."""
+    """The whole study. A subclass says what its task is, and where its partners may come from."""
 
-    clones: PPOConfig  # self-play of the conditioned policy, told nothing
+    clones: PPOConfig | None  # self-play of the conditioned policy, told nothing; none: policies start untrained
     policy: PPOConfig  # with the training partners, told their type; the label-blind control trains the same
     predictor: SupervisedConfig
-    lstm_clones: PPOConfig  # self-play of the recurrent policy
+    lstm_clones: PPOConfig | None  # self-play of the recurrent policy
     lstm: PPOConfig  # with the training partners
     task: Any = None
+    partners: Any = None  # a PartnerSource: whom agents train with
+    held_out: Any = None  # a PartnerSource: whom nobody trains with, and all are tried with; or none
     methods: tuple[str, ...] = ("behaviour_conditioned", "label_blind", "lstm", "lstm_matched")
-    levels: tuple[tuple[float, ...], ...] = ((30.0, 36.0),)  # lengths of self-play that types in between have
+    levels: tuple[tuple[float, ...], ...] = ()  # of skill between untrained and trained: lengths of self-play
+    shares: tuple[float, ...] = ()  # or shares of the way from an untrained player's return to a trained one's
     conditioning: str = "probabilities"  # what the policy gets of a belief in execution
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    training_partners: tuple[int, ...] = (0, 1, 2, 3, 4)  # seeds whose clones are met in training, beside one's own
-    held_out: tuple[int, ...] = (100, 101, 102)  # seeds whose clones nobody trains with, and all are tried with
-    pretrained_held_out: bool = False  # whether these are the partners that come with the package
     curve_points: int = 10  # how often learning is looked at
     episodes: int = 20_000  # of a method with a held-out partner, in the end
     validation_episodes: int = 4_000  # of an agent with a partner it trained with, in each way to act on a belief
     batch: int = 1_000  # of these at a time
     measures: Measures = field(default_factory=Measures)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("curve_points", "episodes", "validation_episodes", "batch"):
             whole(name, getattr(self, name))
         self._check_measures()
         one_of("conditioning", self.conditioning, CONDITIONINGS)
         for name in ("seeds", "methods"):
             distinct(name, getattr(self, name))
-        self._check_partners()
+        each_whole("seeds", self.seeds, least=0, most=LARGEST_SEED)
+        self._check_levels()
+        for source in self.sources:
+            source.check(self)
+        self._check_held_out()
         for name in ("clones", "policy", "predictor", "lstm_clones", "lstm"):
             self._check_training(name, getattr(self, name))
         for name in ("policy", "predictor", "lstm"):
             self._check_games(name, getattr(self, name).num_envs)
+
+    @property
+    def sources(self) -> tuple[PartnerSource, ...]:
+        """Where all partners come from: those that nobody trains with first."""
+        return tuple(source for source in (self.held_out, self.partners) if source is not None)
+
+    @property
+    def held_out_ids(self) -> list[PartnerId]:
+        """All held-out partners."""
+        ids = [] if self.held_out is None else self.held_out.ids(self)
+        return [each._replace(held_out=True) for each in ids]
+
+    @property
+    def all_ids(self) -> list[PartnerId]:
+        """All partners that anybody meets, the held-out ones first."""
+        return [*self.held_out_ids, *self.partners.ids(self)]
 
     def _check_measures(self) -> None:
         in_batches("episodes", self.episodes, self.batch)
@@ -81,23 +176,28 @@ class Study:
         if after >= limit:
             raise ValueError(f"measures.switch_after ({after}) must come before the step limit ({limit})")
 
-    def _check_partners(self) -> None:
-        for name in ("seeds", "training_partners", "held_out"):
-            each_whole(name, getattr(self, name), least=0, most=LARGEST_SEED)
-        both = set(self.held_out) & {*self.seeds, *self.training_partners}
-        if both:
-            raise ValueError(f"held_out must be seeds that nobody trains with, and {min(both)} is trained with")
-        between_ends = len(self.task.types) - 2
-        if len(self.levels) != between_ends:
-            raise ValueError(f"levels must be {between_ends}, one for each type in between, not {len(self.levels)}")
+    def _check_levels(self) -> None:
+        if self.levels and self.shares:
+            raise ValueError(
+                "levels of skill are known by their lengths or by their shares of the way; give one of both"
+            )
+        each_between("shares", self.shares, 0, 1)
         for level in self.levels:
             if len(level) != 2 or not level[0] < level[1]:
                 raise ValueError(f"levels must be pairs of lengths, the lower first, not {shown(level)}")
             for length in level:
                 between("levels", length, 1, self.task.game.max_steps)
 
-    def _check_training(self, name: str, training: PPOConfig | SupervisedConfig) -> None:
+    def _check_held_out(self) -> None:
+        met = self.partners.identities(self) | {(CLONE, seed) for seed in self.seeds}
+        both = set() if self.held_out is None else self.held_out.identities(self) & met
+        for kind, which in sorted(both, key=str)[:1]:
+            raise ValueError(f"held_out must be partners that nobody trains with, and {kind} {which} is trained with")
+
+    def _check_training(self, name: str, training: PPOConfig | SupervisedConfig | None) -> None:
         """Whether a training fits the game, and is looked at after whole numbers of iterations."""
+        if training is None:
+            return
         limit, points = self.task.game.max_steps, self.curve_points
         if training.num_steps < limit:
             raise ValueError(f"{name}.num_steps must cover an episode ({limit}), not {training.num_steps}")
@@ -106,31 +206,23 @@ class Study:
 
     def _check_games(self, name: str, games: int) -> None:
         for seed in self.seeds:
-            partners = len(self.task.types) * len(self.population_of(seed))
+            partners = len(self.partners.ids(self, seed))
             if games % partners:
                 raise ValueError(f"{name}.num_envs must be a multiple of the {partners} training partners, not {games}")
 
-    def population_of(self, seed: int) -> tuple[int, ...]:
-        """The seeds whose clones an agent of this seed trains with: its own, and others.
 
-        There are as many as there are training partners, whether or not the seed is one of them.
-        """
-        others = [clone for clone in self.training_partners if clone != seed]
-        return (seed, *others)[: max(1, len(self.training_partners))]
-
-    @property
-    def all_clones(self) -> tuple[int, ...]:
-        """The seeds of all clones there have to be, those that nobody trains with first."""
-        trained_with = [clone for seed in self.seeds for clone in self.population_of(seed)]
-        return tuple(dict.fromkeys((*self.held_out, *trained_with)))
-
-    @property
-    def trained_clones(self) -> tuple[int, ...]:
-        """Those of them that are trained in this run."""
-        there_already = self.held_out if self.pretrained_held_out else ()
-        return tuple(clone for clone in self.all_clones if clone not in there_already)
+def partners_of(study: Study, source: PartnerSource, inputs: Inputs, seed: int | None = None) -> Partners:
+    """The partners of a source with their labels, which say of which type they are."""
+    ids = source.ids(study, seed)
+    labels = jnp.eye(len(study.task.types))[jnp.array([study.task.types.index(each.type) for each in ids])]
+    return Partners(source.players(study, inputs, seed), labels, jnp.arange(len(ids)))
 
 
-def environment_steps(training: PPOConfig | SupervisedConfig) -> int:
-    """How many steps of the game a training takes."""
-    return training.iterations * training.steps_per_iteration
+def populations(ids: Sequence[PartnerId]) -> list[int]:
+    """The populations that partners come from, each once."""
+    return list(dict.fromkeys(each.population for each in ids))
+
+
+def environment_steps(training: PPOConfig | SupervisedConfig | None) -> int:
+    """How many steps of the game a training takes, if there is one."""
+    return 0 if training is None else training.iterations * training.steps_per_iteration

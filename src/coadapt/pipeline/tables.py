@@ -11,8 +11,8 @@ from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.regret_tables import knowing_table, loss_table, regret_table, tells_losses
 from coadapt.pipeline.results import Results
 from coadapt.pipeline.seats import label_titles
-from coadapt.pipeline.self_play import PURPOSE as CLONES
-from coadapt.pipeline.study import environment_steps
+from coadapt.pipeline.self_play import CLONES
+from coadapt.pipeline.study import environment_steps, populations
 from coadapt.pipeline.wording import ACTING, SOURCE_NAMES, paper_row, titles
 from coadapt.tables import Table
 
@@ -60,9 +60,9 @@ def score_table(results: Results, mode: str) -> Table:
         for method in trained_methods(results)
         for type_ in reversed(results.types)
     ]
-    study = results.study
+    study, met = results.study, populations(results.held_out_ids)
     title = (
-        f"With partners never met (seeds: {len(study.seeds)}, held-out populations: {len(study.held_out)},"
+        f"With partners never met (seeds: {len(study.seeds)}, held-out populations: {len(met)},"
         f" {study.episodes:,} episodes with each partner), the agent {ACTING[mode]}"
     )
     ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
@@ -187,7 +187,7 @@ def validation_table(results: Results) -> Table:
     ways = dict.fromkeys((way, mode) for way, mode, _ in results.validation)
     rows = []
     for way, mode in ways:
-        found = [by_type(results, results.validation[way, mode, seed]) for seed in results.study.seeds]
+        found = [validated(results, results.validation[way, mode, seed], seed) for seed in results.study.seeds]
         means = [float(np.mean([of[type_] for of in found])) for type_ in results.types]
         chosen = "chosen" if (way, mode) == (results.study.conditioning, results.mode) else ""
         rows.append([way, mode, *(f"{mean:.4f}" for mean in means), f"{np.mean(means):.4f}", chosen])
@@ -199,18 +199,19 @@ def validation_table(results: Results) -> Table:
     return Table(title, ["conditioning", "acting", *results.types, "all", ""], rows, left=(1, len(results.types) + 3))
 
 
-def by_type(results: Results, cells: list[Cell]) -> dict[str, float]:
-    """The mean return with the partners of each type."""
-    return {type_: float(np.mean([cell.total for cell in results.only(type_, cells)])) for type_ in results.types}
+def validated(results: Results, cells: list[Cell], seed: int) -> dict[str, float]:
+    """The mean return with the training partners of each type."""
+    ids = results.study.partners.ids(results.study, seed)
+    totals = lambda type_: [cell.total for who, cell in zip(ids, cells, strict=True) if who.type == type_]
+    return {type_: float(np.mean(totals(type_))) for type_ in results.types}
 
 
 def partner_table(results: Results) -> Table:
     """All partners, measured in self-play."""
-    held_out = set(results.study.held_out)
     rows = [
         [
             str(partner.id),
-            "held out" if partner.id.seed in held_out else "training",
+            "held out" if partner.id.held_out else "training",
             f"{partner.iteration:,}",
             f"{partner.length:.2f}",
             f"{partner.total:.4f}",

@@ -1,6 +1,6 @@
 """A task: everything that belongs to one game. All else of a study is the same for every game."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -30,13 +30,14 @@ class Played(NamedTuple):
     length: Float[Array, "partners *layouts starts"]
 
 
-class Ceilings(NamedTuple):
+class Optima(NamedTuple):
     """What can be had with each partner, from each start on a layout."""
 
     best: Played  # by its best response, on average
     informed: dict[str, Played]  # by players that need no training, because they know more than an agent can
 
 
+@runtime_checkable
 class Oracle(Protocol):
     """Exact truths about a game and some partners. A *layout* is what stays the same while starts differ."""
 
@@ -48,7 +49,7 @@ class Oracle(Protocol):
         """States to start from on one layout; all of its chance is in the key."""
         ...
 
-    def ceilings(self, key: Key, partners: Partners, starts: Any) -> Ceilings:
+    def optima(self, key: Key, partners: Partners, starts: Any) -> Optima:
         """What can be had with each partner from these starts, which are on one layout."""
         ...
 
@@ -57,6 +58,7 @@ class Oracle(Protocol):
         ...
 
 
+@runtime_checkable
 class Task(Protocol):
     """One game, who can be met in it, and how networks look at it. Its fields are its settings."""
 

@@ -63,14 +63,17 @@ class Worker:
     """Makes the stages of one run in turn, and keeps its folder up to date."""
 
     def __init__(self, run: Run, options: RunOptions, interruption: Interruption):
-        self.run, self.options, self.interruption = run, options, interruption
+        self.run: Run = run
+        self.options: RunOptions = options
+        self.interruption: Interruption = interruption
         self.tracker: Guarded | None = None
         self.makings: dict[str, Any] = {}  # which artefact each stage came to, and what made it
-        self.seconds = {"starting": 0.0, "working": 0.0, "storing": 0.0}
-        self.stage = ""  # that is being worked on, its chunks done, those of the stages before, and of all stages
-        self.done = self.chunks_before = 0
-        self.all_chunks = 1
-        self.metrics_whole = True
+        self.seconds: dict[str, float] = {"starting": 0.0, "working": 0.0, "storing": 0.0}
+        self.stage: str = ""  # that is being worked on, its chunks done, those of the stages before, of all stages
+        self.done: int = 0
+        self.chunks_before: int = 0
+        self.all_chunks: int = 1
+        self.metrics_whole: bool = True
         runs.tidy(run, self.report)
         run.report_bad_metrics(self.report)
 

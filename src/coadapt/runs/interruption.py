@@ -21,7 +21,7 @@ class Interrupted(Exception):
 
     def __init__(self, signal_number: int):
         super().__init__(signal.Signals(signal_number).name)
-        self.status = 128 + signal_number
+        self.status: int = 128 + signal_number
 
 
 @dataclass

@@ -13,10 +13,10 @@ from coadapt.runs.experiment import Experiment, Planned, Report, plan
 from coadapt.runs.fork import fork
 from coadapt.runs.interruption import listening
 from coadapt.runs.progress import Progress
-from coadapt.storage import files, runs
+from coadapt.storage import runs
 from coadapt.storage.compiled import remember_compiled_programs
 from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder
-from coadapt.storage.lock import locked
+from coadapt.storage.lock import locked, move
 from coadapt.storage.runs import Run
 
 MOST_FIELDS = 6
@@ -110,7 +110,6 @@ def _check_fields(run: Run, config: Any, complaint: str) -> None:
 
 
 def _move_aside(folder: Path, progress: Progress) -> None:
-    with locked(folder):
-        aside = runs.free_name(folder)
-        files.rename(folder, aside)
+    aside = runs.free_name(folder)
+    move(folder, aside)
     progress.say(f"The run that was in {folder} is now in {aside}.")

@@ -66,9 +66,10 @@ class Lines:
         write: Callable[[str], None] | None = None,
         longest_silence: float = 10.0,
     ):
-        self.seconds_between, self.longest_silence = seconds_between, longest_silence
-        self.write = write or to_stderr
-        self.said = time.monotonic()
+        self.seconds_between: float = seconds_between
+        self.longest_silence: float = longest_silence
+        self.write: Callable[[str], None] = write or to_stderr
+        self.said: float = time.monotonic()
 
     def say(self, text: str) -> None:
         self.said = time.monotonic()
@@ -124,7 +125,7 @@ class Bars:
     def __init__(self):
         from rich.console import Console
 
-        self.console = Console(file=cast(TextIO, Listener(sys.stderr)))
+        self.console: Console = Console(file=cast(TextIO, Listener(sys.stderr)))
 
     def say(self, text: str) -> None:
         self.console.print(printable(text), markup=False, highlight=False)
@@ -213,7 +214,8 @@ def keep_streams_open() -> None:
             os.fstat(descriptor)
         except OSError:
             let_nobody_listen(descriptor)
-            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", closefd=False))
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
 
 
 def let_nobody_listen(descriptor: int) -> None:

@@ -94,7 +94,7 @@ class Guarded:
             self._tracker = None
 
 
-TRACKERS = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases}
+TRACKERS: dict[str, type] = {"tensorboard": TensorBoard, "wandb": WeightsAndBiases}
 MODULES = {"tensorboard": "tensorboardX", "wandb": "wandb"}
 
 

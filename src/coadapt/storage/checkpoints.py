@@ -32,7 +32,7 @@ class CheckpointMeta:
         return self.done == self.chunks
 
 
-KINDS = {
+KINDS: dict[str, Any] = {
     **dict.fromkeys(("stage", "artefact", "metrics"), str),
     **dict.fromkeys(("done", "chunks", "iterations"), int),
     "settings": object,

@@ -105,7 +105,7 @@ def entries(folder: Path) -> list[Path]:
 def _processor() -> str:
     """What the processor can do, as far as the system tells."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return platform.processor()
     return next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())

@@ -19,6 +19,8 @@ LARGEST_WHOLE = 2**63
 """Whole numbers have to be smaller: no count, size or seed of ours is as large, and computing with it would fail."""
 MOST_LEVELS = 64
 """So many lists and objects within each other can be read."""
+AS_THEY_ARE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How files are opened: nobody waits for a pipe and, on Windows, no byte becomes two."""
 
 
 class StorageError(Exception):
@@ -127,7 +129,7 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
 
 def open_regular(path: Path, how: int) -> int:
     """A descriptor of a file. That of a pipe, a folder or a device is refused, and never waited for."""
-    descriptor = os.open(path, how | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, how | AS_THEY_ARE, 0o666)
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISREG(kind):
         return descriptor
@@ -229,7 +231,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _write_synced(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
         write_all(descriptor, data)
         os.fsync(descriptor)
@@ -238,7 +240,9 @@ def _write_synced(path: Path, data: bytes) -> None:
 
 
 def _sync_folder(path: Path) -> None:
-    """A rename lasts when its folder is synced."""
+    """A rename lasts when its folder is synced. Windows opens no folders, and needs no such thing."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -26,7 +26,7 @@ def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, st
 
 @cache
 def fingerprint(*modules: str) -> str:
-    """Of some modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
+    """Of modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
     behind = {name: file for module in modules for name, file in modules_behind(module).items()}
     codes = [f"{name} {normal_form(file.read_bytes())}" for name, file in sorted(behind.items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
@@ -80,14 +80,35 @@ def _is_environment(folder: Path) -> bool:
 def _imports(module: str, file: Path) -> list[str]:
     """The names a file imports; a name taken from a module may be a module itself."""
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    names = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    tree, names = ast.parse(file.read_bytes()), []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names if alias.name != DOOR]
         if isinstance(node, ast.ImportFrom):
             source = resolve_name("." * node.level + (node.module or ""), package)
-            names += [source, *(f"{source}.{alias.name}" for alias in node.names)]
-    return names
+            taken = [alias.name for alias in node.names]
+            names += map(_behind_the_door, taken) if source == DOOR else [source, *(f"{source}.{n}" for n in taken)]
+    return [*names, *_through_the_door(tree)]
+
+
+DOOR = __name__.partition(".")[0]
+"""The package itself, which has names from everywhere: whoever takes one depends on where that comes from alone."""
+
+
+def _through_the_door(tree: ast.Module) -> list[str]:
+    """The modules of the names that are taken from the package itself, as in `import coadapt as ca; ca.Study`."""
+    imported = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    called = {alias.asname or DOOR for alias in imported if alias.name == DOOR}
+    is_door = lambda node: isinstance(node, ast.Name) and node.id in called
+    taken = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_door(node.value)]
+    at_large = sum(map(is_door, ast.walk(tree))) > len(taken)  # handed to somebody who may take anything
+    return [*(_behind_the_door(node.attr) for node in taken), *([DOOR] if at_large else [])]
+
+
+def _behind_the_door(name: str) -> str:
+    """The module that a name of the package comes from; a module, if it is one itself."""
+    homes = sys.modules[DOOR].HOMES
+    return next((home for home, names in homes.items() if name in names), f"{DOOR}.{name}")
 
 
 def _file_or_none(name: str) -> Path | None:

@@ -6,21 +6,25 @@ later, and then the one who was first stops.
 """
 
 import errno
-import fcntl
 import os
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from coadapt.storage.files import StorageError, explained, open_regular
+from filelock import lock_descriptor
+
+from coadapt.storage.files import StorageError, explained, open_regular, rename, write_all
 
 FILE = "lock"
-NOT_SUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+NOT_SUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
 """What a file system answers that knows no locks."""
+LOCKED_BYTE = b"\n"
+"""The file's first. Windows lets nobody else read what is locked, so the signature comes after it."""
 
 
 class Busy(StorageError):
@@ -52,73 +56,74 @@ class Lock(NamedTuple):
 def locked(folder: Path) -> Iterator[Lock]:
     """Within it no other process has the folder's lock."""
     file = folder / FILE
-    with explained(file):
-        descriptor = open_regular(file, os.O_RDWR | os.O_CREAT)
-    try:
+    with ExitStack() as until_left:
         with explained(file):
-            taken = _take(descriptor, fcntl.LOCK_EX, attempts=5)
-        if taken and not _is_still_there(descriptor, file):
-            raise Busy(f"{folder} was moved away by another process at this moment; try again")
-        with explained(file):
+            descriptor = until_left.enter_context(_opened(file, os.O_RDWR | os.O_CREAT))
+            taken = _take(descriptor, attempts=5)
+            if taken and not _is_still_there(descriptor, file):
+                raise Busy(f"{folder} was moved away by another process at this moment; try again")
             excludes = taken and _excludes(file)
         owner = _read(file)
         if not taken or (not excludes and _is_alive(owner)):
             raise Busy(f"{folder} is being written by {_in_words(owner)}; wait until it has ended, or stop it first")
         lock = Lock(folder, _sign(descriptor), excludes)
-        try:
-            yield lock
-        finally:
-            _take_back(descriptor, lock)
-    finally:
-        os.close(descriptor)
+        until_left.callback(_take_back, descriptor, lock)
+        yield lock
 
 
 def is_locked(folder: Path) -> bool:
     """Whether a process is writing there now, as far as one may know."""
     file = folder / FILE
+    lives = _is_alive(_read(file))
+    how = os.O_RDWR if os.access(file, os.W_OK) else os.O_RDONLY  # NFS locks only what is open for writing
+    with suppress(OSError), _opened(file, how) as descriptor:
+        return not _take(descriptor, attempts=1 if lives else 3) or (lives and not _excludes(file))
+    return lives
+
+
+def move(folder: Path, to: Path) -> None:
+    """Move a folder that nobody is writing. Windows moves none with open files in it, so there the lock goes first."""
+    with locked(folder):
+        if sys.platform != "win32":
+            return rename(folder, to)
+    return rename(folder, to)
+
+
+@contextmanager
+def _opened(file: Path, how: int) -> Iterator[int]:
+    descriptor = open_regular(file, how)
     try:
-        descriptor = open_regular(file, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        return not _take(descriptor, fcntl.LOCK_SH) or (_is_alive(_read(file)) and not _excludes(file))
-    except OSError:
-        return False
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
 def _is_still_there(descriptor: int, file: Path) -> bool:
     """Whether what is locked is what lies there: the folder may have been renamed since it was opened."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), file.stat())
-    except OSError:
-        return False
+    with suppress(OSError), _opened(file, os.O_RDONLY) as found:
+        return os.path.sameopenfile(descriptor, found)
+    return False
 
 
-def _take(descriptor: int, kind: int, attempts: int = 1) -> bool:
+def _take(descriptor: int, attempts: int = 1) -> bool:
     """Take the lock if it is free. Who only looks has it for an instant, so it is worth trying again."""
     for attempt in range(attempts):
         if attempt:
             time.sleep(0.05)
         try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            continue
+            if lock_descriptor(descriptor, blocking=False):
+                return True
         except OSError as problem:
             if problem.errno not in NOT_SUPPORTED:
                 raise
-        return True
+            return True
     return False
 
 
 def _excludes(file: Path) -> bool:
     """Whether the lock that this process has just taken keeps others out: it must keep out the process itself."""
-    descriptor = open_regular(file, os.O_RDWR)
-    try:
-        return not _take(descriptor, fcntl.LOCK_EX)
-    finally:
-        os.close(descriptor)
+    with _opened(file, os.O_RDWR) as descriptor:
+        return not _take(descriptor)
 
 
 def _sign(descriptor: int) -> bytes:
@@ -126,8 +131,8 @@ def _sign(descriptor: int) -> bytes:
     signature = f"process {os.getpid()} on {socket.gethostname()}\n{secrets.token_hex(16)}".encode()
     with suppress(OSError):
         os.ftruncate(descriptor, 0)
-        if os.pwrite(descriptor, signature, 0) == len(signature):
-            return signature
+        write_all(descriptor, LOCKED_BYTE + signature)
+        return signature
     return b""
 
 
@@ -140,16 +145,10 @@ def _take_back(descriptor: int, lock: Lock) -> None:
 
 def _read(file: Path) -> bytes:
     """Who has signed the lock. Its file is opened anew each time, or a network's cache might answer."""
-    try:
-        descriptor = open_regular(file, os.O_RDONLY)
-    except OSError:
-        return b""
-    try:
+    with suppress(OSError), _opened(file, os.O_RDONLY) as descriptor:
+        os.lseek(descriptor, len(LOCKED_BYTE), os.SEEK_SET)
         return os.read(descriptor, 500)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
+    return b""
 
 
 def _in_words(signature: bytes) -> str:
@@ -158,14 +157,12 @@ def _in_words(signature: bytes) -> str:
 
 
 def _is_alive(signature: bytes) -> bool:
-    """Whether a signature is that of a process of this machine that has not ended."""
+    """Whether a signature is that of a process of this machine that has not ended. Asking Windows would end it."""
     name, _, host = _in_words(signature).removeprefix("process ").partition(" on ")
-    if host != socket.gethostname() or not name.isdecimal() or len(name) > 9:
+    if sys.platform == "win32" or host != socket.gethostname() or not name.isdecimal() or len(name) > 9:
         return False
     try:
         os.kill(int(name), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # somebody else's
+    except OSError as problem:
+        return not isinstance(problem, ProcessLookupError)  # but somebody else's
     return True

@@ -61,6 +61,7 @@ def _git(*arguments: str) -> str | None:
     """What git answers where this file lies, or None if it cannot."""
     command = ["git", "-C", str(Path(__file__).parent), *arguments]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        answer = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
+        return answer.stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None

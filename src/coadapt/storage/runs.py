@@ -47,7 +47,14 @@ ARTEFACTS = "artefacts"
 VERSION = 1
 LONGEST = 1e9
 """Seconds that a chunk can have taken. What is more was never measured."""
-KINDS = {"id": str, "experiment": str, "config": dict, "fresh": bool, "parent": str | None, "origins": dict}
+KINDS: dict[str, Any] = {
+    "id": str,
+    "experiment": str,
+    "config": dict,
+    "fresh": bool,
+    "parent": str | None,
+    "origins": dict,
+}
 """What run.json says."""
 
 
@@ -253,7 +260,7 @@ def glance(folder: Path) -> Glance:
     return Glance(run.name, run.experiment, str(name), **told)
 
 
-TOLD = {"stage": str, "progress": float, "headline": dict, "note": str}
+TOLD: dict[str, type] = {"stage": str, "progress": float, "headline": dict, "note": str}
 """What state.json may say beside the state itself."""
 
 

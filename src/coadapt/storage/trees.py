@@ -4,7 +4,6 @@
 into being, so what has one is complete. It holds the checksum of the arrays and, under "about", what they belong to.
 """
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,13 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 import safetensors.numpy
 
+from coadapt.memory import all_memory
 from coadapt.storage import files
 from coadapt.storage.files import Damaged, Incompatible, check_kinds, read_bytes, write_bytes
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
 
 FORMAT = "coadapt arrays"
 VERSION = 1
-PARTS = {"about": dict, "arrays": dict, "bytes": int, "sha256": str}
+PARTS: dict[str, type] = {"about": dict, "arrays": dict, "bytes": int, "sha256": str}
 
 
 def save(path: Path, tree: Any, about: dict[str, Any]) -> None:
@@ -155,7 +155,7 @@ def _in_words(described: Any) -> str:
 def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:
     """The arrays, if their file is as large as was written; only then is it read."""
     file, written = arrays_file(path), manifest["bytes"]
-    if written > _memory():
+    if written > all_memory():
         raise Incompatible(
             f"{manifest_file(path)} speaks of {written:,} bytes of arrays, more than this machine can hold"
         )
@@ -169,8 +169,3 @@ def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:
         return safetensors.numpy.load(data)
     except Exception as problem:  # whatever the library comes up with where somebody has forged what it reads
         raise Damaged(f"{file} is not readable as safetensors: {problem}") from problem
-
-
-def _memory() -> int:
-    """Bytes of memory that this machine has."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

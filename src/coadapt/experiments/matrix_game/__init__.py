@@ -1,4 +1,4 @@
-"""The paper's first experiment: a matrix game with partners whose taste has to be found out.
+"""The paper's first experiment: a matrix game with partners whose preferences have to be found out.
 
 Two methods are trained against Dirichlet partners at several concentrations and from several seeds. A *replicate* is
 one concentration with one seed; all replicates of a method are one program, side by side along one axis.

@@ -17,7 +17,7 @@ ALPHA_RANGE = (1e-6, 1e6)
 
 
 MOST_STEPS = 1_000
-"""In a longer game nothing is left to find out, and working out its ceilings would take longer than playing it."""
+"""In a longer game nothing is left to find out, and working out its optima would take longer than playing it."""
 
 MOST_SEEDS = 1_000
 """More would not fit into one program."""
@@ -34,7 +34,7 @@ class Sizes:
     rl2_critic_units: int = 16
     rl2_hidden: tuple[int, ...] = (16,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("predictor_units", "rl2_units", "rl2_critic_units"):
             whole(name, getattr(self, name), most=MOST_UNITS)
         for name in ("predictor_hidden", "policy_hidden", "rl2_hidden"):
@@ -59,7 +59,7 @@ class MatrixGameConfig:
     greedy_episodes: int = 100_000  # the same with greedy ones
     batch: int = 5_000  # episodes evaluated at a time
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole("max_steps", self.max_steps, most=MOST_STEPS)
         for name in ("curve_points", "curve_episodes", "episodes", "greedy_episodes", "batch"):
             whole(name, getattr(self, name))

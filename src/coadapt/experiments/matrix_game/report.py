@@ -10,31 +10,43 @@ from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import Estimate, over_seeds
 from coadapt.experiments.matrix_game.config import FAST, MatrixGameConfig
 from coadapt.experiments.matrix_game.scores import METHODS, TRAINED
-from coadapt.oracles.matrix import Ceilings
+from coadapt.oracles.matrix import Optima
+from coadapt.pipeline.pages import Story
 from coadapt.tables import Table
+
+STORY = Story(
+    "The matrix game",
+    "A partner's preferences among five actions stay hidden; ten steps are there to find them out and to profit.",
+    {
+        "learning": "Reward of the last step against training, a panel for each concentration of the partners: the"
+        " nearer to the dashed line, the exact Bayes-optimal player, the better.",
+        "adaptation": "Within one episode: reward rises and prediction error falls as the partner shows itself.",
+    },
+    place=0,
+)
 
 NAMES = {
     "behaviour_conditioned": "behaviour-conditioned",
     "rl2": "RL2",
     "bayes": "Bayes-optimal",
-    "true_distribution": "told the truth",
-    "prior_mean": "told the average",
-    "shuffled_prediction": "another's prediction",
+    "oracle_label": "oracle label",
+    "prior_mean_label": "prior-mean label",
+    "shuffled_label": "shuffled label",
 }
 COLOURS = {
     "behaviour_conditioned": "tab:blue",
     "rl2": "tab:orange",
     "bayes": "black",
-    "true_distribution": "tab:green",
-    "prior_mean": "tab:grey",
-    "shuffled_prediction": "tab:red",
+    "oracle_label": "tab:green",
+    "prior_mean_label": "tab:grey",
+    "shuffled_label": "tab:red",
 }
 
 
 COMPARISONS = (
-    ("true_distribution", "behaviour_conditioned"),
-    ("behaviour_conditioned", "prior_mean"),
-    ("behaviour_conditioned", "shuffled_prediction"),
+    ("oracle_label", "behaviour_conditioned"),
+    ("behaviour_conditioned", "prior_mean_label"),
+    ("behaviour_conditioned", "shuffled_label"),
     ("behaviour_conditioned", "rl2"),
 )
 """Whose rewards are compared, the one expected to earn more first."""
@@ -44,7 +56,7 @@ class Results(NamedTuple):
     """Everything measured. Arrays are by replicate unless said otherwise; replicates are by alpha, then seed."""
 
     config: MatrixGameConfig
-    ceilings: list[Ceilings]  # by alpha
+    optima: list[Optima]  # by alpha
     scores: dict[tuple[str, str], StepScores]  # by method and mode
     curves: dict[str, np.ndarray]  # by method: point, replicate
     curve_steps: dict[str, np.ndarray]  # by method: environment steps consumed at each point
@@ -67,18 +79,19 @@ def summary(results: Results) -> dict[str, Any]:
     config = results.config
     return {
         "experiment": "matrix_game",
+        "story": STORY._asdict(),
         "verdict": verdict(results),
         "rows": _rows(results),
-        "ceilings": [
+        "optima": [
             {
                 "alpha": alpha,
-                "bayes_last_step": ceiling.bayes_last_step,
-                "bayes_mean_step": ceiling.bayes_mean_step,
-                "bayes_prediction_error": ceiling.bayes_error_by_step[-1],
-                "known_distribution": ceiling.known_distribution,
-                "known_distribution_standard_error": ceiling.known_distribution_error,
+                "bayes_last_step": optimum.bayes_last_step,
+                "bayes_mean_step": optimum.bayes_mean_step,
+                "bayes_prediction_error": optimum.bayes_error_by_step[-1],
+                "known_distribution": optimum.known_distribution,
+                "known_distribution_standard_error": optimum.known_distribution_error,
             }
-            for alpha, ceiling in zip(config.alphas, results.ceilings, strict=True)
+            for alpha, optimum in zip(config.alphas, results.optima, strict=True)
         ],
         "comparisons": _comparisons(results),
         "parameters": results.parameters,
@@ -95,15 +108,15 @@ def summary(results: Results) -> dict[str, Any]:
 
 
 def headline(results: Results) -> dict[str, float]:
-    """What runs are compared by: the share of the ceiling, over all alphas, then the reward at each of them."""
+    """What runs are compared by: the share of the optimum, over all alphas, then the reward at each of them."""
     rewards = {
         (method, number): float(results.last_step_rewards(method, "sample", number).mean())
         for method in TRAINED
         for number in range(len(results.config.alphas))
     }
-    exact = [ceiling.bayes_last_step for ceiling in results.ceilings]
+    exact = [optimum.bayes_last_step for optimum in results.optima]
     shares = {
-        f"{NAMES[method]}, share of the ceiling": sum(rewards[method, n] for n in range(len(exact))) / sum(exact)
+        f"{NAMES[method]}, share of the optimum": sum(rewards[method, n] for n in range(len(exact))) / sum(exact)
         for method in TRAINED
         if sum(exact) > 0
     }
@@ -132,9 +145,9 @@ def verdict(results: Results) -> str:
 
 
 def _shares_told(results: Results, method: str) -> str:
-    """From which share of the ceiling to which, over all alphas."""
-    rewards = [results.last_step_rewards(method, "sample", number).mean() for number in range(len(results.ceilings))]
-    exact = [ceiling.bayes_last_step for ceiling in results.ceilings]
+    """From which share of the optimum to which, over all alphas."""
+    rewards = [results.last_step_rewards(method, "sample", number).mean() for number in range(len(results.optima))]
+    exact = [optimum.bayes_last_step for optimum in results.optima]
     if min(exact) <= 0:
         return ""
     shares = [reward / most for reward, most in zip(rewards, exact, strict=True)]
@@ -147,7 +160,7 @@ STILL_LEARNING = 0.01
 
 def _still_learning(results: Results, method: str) -> bool:
     """Whether the reward still rose at the end of training, at any alpha by more than a little and than by chance."""
-    curve, exact = results.curves[method], [ceiling.bayes_last_step for ceiling in results.ceilings]
+    curve, exact = results.curves[method], [optimum.bayes_last_step for optimum in results.optima]
     late = max(0, len(curve) - 1 - max(1, len(curve) // 5))
     by_alpha = [results.of_alpha(curve, number) for number in range(len(exact))]
     risen = [over_seeds(of[-1] - of[late]) for of in by_alpha]
@@ -194,13 +207,13 @@ def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def reward_table(results: Results, mode: str = "sample") -> Table:
-    """The reward of the last step: every method beside the exact ceilings."""
+    """The reward of the last step: every method beside the exact optima."""
     learned = [method for method in METHODS if method != "bayes"]
     rows = []
-    for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
+    for number, (alpha, optimum) in enumerate(zip(results.config.alphas, results.optima, strict=True)):
         estimates = {method: over_seeds(results.last_step_rewards(method, mode, number)) for method in learned}
-        shares = [_share(estimates[method].mean, ceiling.bayes_last_step) for method in TRAINED]
-        exact = [f"{ceiling.bayes_last_step:.4f}", f"{ceiling.known_distribution:.4f}"]
+        shares = [_share(estimates[method].mean, optimum.bayes_last_step) for method in TRAINED]
+        exact = [f"{optimum.bayes_last_step:.4f}", f"{optimum.known_distribution:.4f}"]
         rows.append([f"{alpha:g}", *map(_with_deviation, estimates.values()), *exact, *shares])
     seeds = len(results.config.seeds)
     actions = "sampled" if mode == "sample" else "greedy"
@@ -209,9 +222,9 @@ def reward_table(results: Results, mode: str = "sample") -> Table:
         [
             "alpha",
             *(NAMES[method] for method in learned),
-            "exact ceiling",
-            "exact if the truth were known",
-            *(f"share of the ceiling: {NAMES[method]}" for method in TRAINED),
+            "Bayes optimum",
+            "full-information optimum",
+            *(f"share of the optimum: {NAMES[method]}" for method in TRAINED),
         ],
         rows,
     )
@@ -222,8 +235,8 @@ def _with_deviation(estimate: Estimate) -> str:
     return mean if np.isnan(estimate.deviation) else f"{mean} ± {estimate.deviation:.4f}"
 
 
-def _share(reward: float, ceiling: float) -> str:
-    return f"{reward / ceiling:.1%}" if ceiling > 0 else "–"
+def _share(reward: float, optimum: float) -> str:
+    return f"{reward / optimum:.1%}" if optimum > 0 else "–"
 
 
 def comparison_table(results: Results) -> Table:
@@ -262,17 +275,17 @@ def size_table(results: Results) -> Table:
 
 
 def draw_learning(results: Results) -> dict[str, bytes]:
-    """The reward of the last step against training, a panel an alpha, with the exact ceiling."""
+    """The reward of the last step against training, a panel an alpha, with the exact optimum."""
     panels = []
-    for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
+    for number, (alpha, optimum) in enumerate(zip(results.config.alphas, results.optima, strict=True)):
         lines = []
         for method, curve in results.curves.items():
             of_alpha = results.of_alpha(curve, number)
             x = results.curve_steps[method] / 1e6
             lines.append(Line(NAMES[method], x, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
         ends = np.array([0, max(steps[-1] for steps in results.curve_steps.values())]) / 1e6
-        best = np.full(2, ceiling.bayes_last_step)
-        lines.append(Line("exact Bayes ceiling", ends, best, style="--", colour="black"))
+        best = np.full(2, optimum.bayes_last_step)
+        lines.append(Line("exact Bayes optimum", ends, best, style="--", colour="black"))
         panels.append(Panel(f"alpha = {alpha:g}", lines))
     return draw_panels(
         panels,
@@ -286,10 +299,10 @@ def draw_adaptation(results: Results) -> dict[str, bytes]:
     """Reward, and error of the prediction, against the step within the episode."""
     steps = np.arange(1, results.config.max_steps + 1)
     rewards, errors = [], []
-    for number, (alpha, ceiling) in enumerate(zip(results.config.alphas, results.ceilings, strict=True)):
+    for number, (alpha, optimum) in enumerate(zip(results.config.alphas, results.optima, strict=True)):
         measured = {method: results.scores[method, "sample"] for method in METHODS if method != "bayes"}
-        best = [Line("exact Bayes ceiling", steps, ceiling.bayes_by_step, style="--", colour="black")]
-        least = [Line("exact Bayes ceiling", steps, ceiling.bayes_error_by_step, style="--", colour="black")]
+        best = [Line("exact Bayes optimum", steps, optimum.bayes_by_step, style="--", colour="black")]
+        least = [Line("exact Bayes optimum", steps, optimum.bayes_error_by_step, style="--", colour="black")]
         for method, scores in measured.items():
             for lines, by_replicate in ((best, scores.reward), (least, scores.prediction_error)):
                 of_alpha = results.of_alpha(by_replicate.T, number)

@@ -23,11 +23,11 @@ from coadapt.experiments.matrix_game.report import (
 )
 from coadapt.experiments.matrix_game.scores import (
     MODES,
-    ceilings_of,
     curve_scores,
     curves_of,
     evaluation_of,
     final_scores,
+    optima_of,
 )
 from coadapt.experiments.matrix_game.training import LEARNERS, training_of
 from coadapt.runs.experiment import Experiment, Report
@@ -72,16 +72,16 @@ def tables(results: Results) -> Sequence[Table]:
 
 
 def gather(config: MatrixGameConfig, outcomes: Inputs) -> Results:
-    """What all stages came to, beside the exact ceilings."""
-    exact = ceilings_of(config)
+    """What all stages came to, beside the exact optima."""
+    exact = optima_of(config)
     steps = {name: learner(config).environment_steps for name, learner in LEARNERS.items()}
     share = np.arange(1, config.curve_points + 1) / config.curve_points
-    each_ceiling = np.repeat([ceiling.bayes_last_step for ceiling in exact], len(config.seeds))
+    each_optimum = np.repeat([optimum.bayes_last_step for optimum in exact], len(config.seeds))
     return Results(
         config=config,
-        ceilings=exact,
+        optima=exact,
         scores=final_scores(outcomes),
-        curves=curve_scores(outcomes, each_ceiling),
+        curves=curve_scores(outcomes, each_optimum),
         curve_steps={
             "behaviour_conditioned": share * (steps["predictor"] + steps["policy"]),
             "rl2": share * steps["rl2"],

@@ -13,19 +13,21 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import ConstantBelief, LearnedBelief, ReplayedBelief
 from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.arrays import Count, Key, Scalar
+from coadapt.encounters import Transition
 from coadapt.evaluation.episodes import StepScores, play_episodes, play_told_episodes, step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.replicates import Replicates, keys_for
 from coadapt.experiments.matrix_game.training import partners_of
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import partner_action
-from coadapt.oracles.matrix import Ceilings, ceilings
+from coadapt.oracles.matrix import Optima, optima
+from coadapt.partners.population import Partners
 from coadapt.pipeline.stages import measuring_stage
-from coadapt.players import Policy
+from coadapt.players import Player, Policy
 from coadapt.runs.stage import Info, Inputs, Stage
 
 TRAINED = ("behaviour_conditioned", "rl2")
-METHODS = (*TRAINED, "bayes", "true_distribution", "prior_mean", "shuffled_prediction")
+METHODS = (*TRAINED, "bayes", "oracle_label", "prior_mean_label", "shuffled_label")
 MODES = {"sample": False, "argmax": True}
 EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
 
@@ -37,10 +39,10 @@ Score = Callable[..., dict[str, StepScores]]
 
 
 @cache
-def ceilings_of(config: MatrixGameConfig) -> list[Ceilings]:
+def optima_of(config: MatrixGameConfig) -> list[Optima]:
     """What no agent can beat, for each alpha."""
     payoff = np.array(config.payoff)
-    return [ceilings(payoff, np.full(len(payoff), alpha), config.max_steps) for alpha in config.alphas]
+    return [optima(payoff, np.full(len(payoff), alpha), config.max_steps) for alpha in config.alphas]
 
 
 class Networks(NamedTuple):
@@ -81,9 +83,9 @@ def score_all(
         "behaviour_conditioned": predicted,
         "rl2": play(networks.rl2),
         "bayes": play(bayes_player(config, alpha)),
-        "true_distribution": play_told(lambda label: with_belief(ConstantBelief(label)), partners.labels),
-        "prior_mean": play(with_belief(ConstantBelief(partners_of(config, alpha).mean_label))),
-        "shuffled_prediction": play_told(lambda beliefs: with_belief(ReplayedBelief(beliefs)), others_predictions),
+        "oracle_label": play_told(lambda label: with_belief(ConstantBelief(label)), partners.labels),
+        "prior_mean_label": play(with_belief(ConstantBelief(partners_of(config, alpha).mean_label))),
+        "shuffled_label": play_told(lambda beliefs: with_belief(ReplayedBelief(beliefs)), others_predictions),
     }
     return {method: step_scores(of_method, partners) for method, of_method in transitions.items()}
 
@@ -93,7 +95,10 @@ def bayes_player(config: MatrixGameConfig, alpha: Scalar) -> BehaviourConditione
     return bayes_optimal(config.game.payoff, partners_of(config, alpha).concentration, partner_action)
 
 
-def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool):
+Seated = tuple[Partners, Callable[[Player], Transition], Callable[..., Transition]]
+
+
+def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool) -> Seated:
     """Some partners, and two ways to play an episode with each: as one is, or told something.
 
     The same key brings the same partners acting alike, so methods are compared on the same luck.

@@ -1,4 +1,4 @@
-"""How settings are searched: candidates trained side by side in two rounds, and scored against the exact ceilings."""
+"""How settings are searched: candidates trained side by side in two rounds, and scored against the exact optima."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from coadapt.arrays import Array, Count, Float, Key
 from coadapt.evaluation.episodes import step_scores
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.replicates import Replicates, all_replicates, keys_for
-from coadapt.experiments.matrix_game.scores import bayes_player, ceilings_of, table_for
+from coadapt.experiments.matrix_game.scores import bayes_player, optima_of, table_for
 from coadapt.experiments.matrix_game.training import LEARNERS, remedy_for
 from coadapt.pipeline.stages import Learner, measuring_stage, training_stage
 from coadapt.runs.stage import Info, Inputs, Stage
@@ -25,12 +25,12 @@ FINAL_SEEDS = (2000,)
 FINALISTS = 3
 EPISODES = 50_000
 
-PPO_GRID = {
+PPO_GRID: dict[str, tuple[Any, ...]] = {
     "learning_rate": (1e-3, 3e-3, 1e-2, 3e-2),
     "discount": (0.0, 0.9),
     "entropy_coefficient": (0.1, 0.3, 1.0),
 }
-GRIDS = {
+GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "predictor": {"learning_rate": (5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)},
     "policy": PPO_GRID,
     "rl2": PPO_GRID,
@@ -44,7 +44,7 @@ class TuningConfig:
     experiment: MatrixGameConfig
     methods: tuple[str, ...] = tuple(GRIDS)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.methods or not set(self.methods) <= set(GRIDS) or len(set(self.methods)) < len(self.methods):
             raise ValueError(f"methods must be some of {', '.join(GRIDS)}, each named once, not {list(self.methods)}")
         for method in self.methods:
@@ -160,9 +160,9 @@ def _with(config: MatrixGameConfig, method: str, settings: dict[str, Any]) -> Ma
 def _scoring(of: Round) -> Stage:
     """The score of each candidate at each alpha, averaged over seeds."""
     replicates = of.replicates
-    ceilings = ceilings_of(of.config)
-    least_errors = np.array([ceiling.bayes_error_by_step[-1] for ceiling in ceilings], np.float32)
-    best_rewards = np.array([ceiling.bayes_last_step for ceiling in ceilings], np.float32)
+    optima = optima_of(of.config)
+    least_errors = np.array([optimum.bayes_error_by_step[-1] for optimum in optima], np.float32)
+    best_rewards = np.array([optimum.bayes_last_step for optimum in optima], np.float32)
 
     def measure(inputs: Inputs, keys: Key, part: Count) -> tuple[Array, Info]:
         del part  # there is but one

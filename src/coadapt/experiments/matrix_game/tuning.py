@@ -2,7 +2,7 @@
 
 Each method has a grid of candidates. All are tried at a third of the budget with some of the alphas; the best few are
 tried again at the whole of it, with all alphas and another seed, and the best of those is chosen. The score is how much
-of the exact ceiling is reached, averaged over the alphas; for the predictor, how many times the least possible error it
+of the exact optimum is reached, averaged over the alphas; for the predictor, how many times the least possible error it
 makes.
 """
 

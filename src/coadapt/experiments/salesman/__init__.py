@@ -2,28 +2,28 @@
 
 from coadapt.experiments.salesman.presets import (
     FAST,
-    MADE,
     PACKAGE,
     PAPER,
     PRESETS,
     PRETRAINED_PRESETS,
     QUICK,
+    SUITE,
     PretrainedSalesman,
     SalesmanStudy,
 )
 
-EXPERIMENT, PRETRAINED = MADE.experiment, MADE.pretrained_experiment
+EXPERIMENT, PRETRAINED = SUITE.experiment, SUITE.pretrained_experiment
 
 __all__ = [
     "EXPERIMENT",
     "FAST",
-    "MADE",
     "PACKAGE",
     "PAPER",
     "PRESETS",
     "PRETRAINED",
     "PRETRAINED_PRESETS",
     "QUICK",
+    "SUITE",
     "PretrainedSalesman",
     "SalesmanStudy",
 ]

@@ -1,9 +1,10 @@
 """What can be had in the salesman's gridworld at best: exact tables, and players that read them.
 
-Beside the best response, which knows whom it plays with, stand players that have to find out and do so exactly: one does
-what is best with the likeliest partner, one with the likeliest type. A third is told the type and does what is best with
-a partner that is, at every step, another one of its type. So it can be told apart what an agent loses by acting, at most
-by not knowing which one of its type it plays with, by what nobody could have known so soon, and by its predictor.
+Beside the best response, which knows whom it plays with, stand players that have to find out and do so exactly: one
+does what is best with the likeliest partner, one with the likeliest type. A third is told the type and does what is
+best with a partner that is, at every step, another one of its type. So it can be told apart what an agent loses by
+acting, at most by not knowing which one of its type it plays with, by what nobody could have known so soon, and by its
+predictor.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from coadapt.partners.behaviour import behaviour_of
 from coadapt.partners.population import Partners
 from coadapt.pipeline.regret import with_each
 from coadapt.pipeline.seats import Seat, taken_by
-from coadapt.pipeline.task import Ceilings, Played
+from coadapt.pipeline.task import Optima, Played
 
 UNTRAINED = ("best_response_to_likeliest", "best_response_to_likeliest_type", "best_response_to_type")
 """The players that need no training."""
@@ -45,7 +46,7 @@ class SalesmanOracle:
         layout = layout_of(self.game.reset(for_layout))
         return jax.vmap(lambda key: start_on(key, self.game, layout))(jax.random.split(for_starts, number))
 
-    def ceilings(self, key: Key, partners: Partners, starts: SalesmanState) -> Ceilings:
+    def optima(self, key: Key, partners: Partners, starts: SalesmanState) -> Optima:
         game, types = self.game, partners.labels.shape[1]
         check_fits(game, responses=len(partners.ids) + types)
         layout = jax.tree.map(lambda leaf: leaf[0], layout_of(starts))
@@ -64,7 +65,7 @@ class SalesmanOracle:
         ]
         seats.append(Seat(lambda label: following(to_type[jnp.argmax(label)]), partners.labels))
         played = (with_each(key, game, starts, starts.step.shape, partners, seat, greedy=True) for seat in seats)
-        return Ceilings(best, dict(zip(UNTRAINED, played, strict=True)))
+        return Optima(best, dict(zip(UNTRAINED, played, strict=True)))
 
     def bounds(self, key: Key) -> dict[str, Scalar]:
         layout = layout_of(self.game.reset(key))

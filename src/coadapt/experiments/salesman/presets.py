@@ -6,10 +6,18 @@ from coadapt.experiments.salesman.showing import SHOWING
 from coadapt.experiments.salesman.task import SalesmanTask
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
-from coadapt.pipeline.experiment import Made
+from coadapt.pipeline.experiment import Suite
 from coadapt.pipeline.methods import METHODS, methods_of
 from coadapt.pipeline.pretrained import Package, PretrainedStudy
+from coadapt.pipeline.sources.pretrained import Pretrained
+from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.study import Measures, Study
+
+PACKAGE = Package("salesman", SalesmanTask)
+"""The agents and partners that come with coadapt."""
+
+
+TRAINED_WITH, NEVER_MET = SelfPlay((0, 1, 2, 3, 4), own=True), SelfPlay((100, 101, 102))
 
 
 @dataclass(frozen=True)
@@ -17,8 +25,11 @@ class SalesmanStudy(Study):
     """The whole experiment."""
 
     task: SalesmanTask = field(default_factory=SalesmanTask)
+    partners: SelfPlay = TRAINED_WITH
+    held_out: SelfPlay | Pretrained | None = NEVER_MET
+    levels: tuple[tuple[float, ...], ...] = ((30.0, 36.0),)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         methods_of(self)  # which refuses those that are not there
 
@@ -33,7 +44,7 @@ PAPER = SalesmanStudy(
     lstm_clones=PPOConfig(iterations=3_000, num_envs=80, num_steps=50),
     lstm=PPOConfig(iterations=1_000, num_envs=81, num_steps=50),
     task=SalesmanTask(pairs="absolute"),
-    training_partners=(),
+    partners=SelfPlay(own=True),
 )
 
 _SELF_PLAY = PPOConfig(
@@ -70,22 +81,19 @@ QUICK = replace(
     # From nothing to an agent in a few minutes: one seed, whose partners are what its own clones have left behind, in a
     # fifth of the training. It is tried with the partners that come with the package, which it has never met.
     FAST,
-    clones=replace(FAST.clones, iterations=50, num_envs=320),
+    clones=replace(_SELF_PLAY, iterations=50, num_envs=320),
     policy=replace(FAST.policy, iterations=60, num_envs=300),
     predictor=replace(FAST.predictor, iterations=60),
     methods=("behaviour_conditioned",),
     seeds=(0,),
-    training_partners=(),
-    pretrained_held_out=True,
+    partners=SelfPlay(own=True),
+    held_out=PACKAGE.partners((100, 101, 102), FAST.task.types),
     episodes=500,
     validation_episodes=500,
     measures=Measures(closer=(), layouts=10, bound_layouts=10, episodes=500),
 )
 
 PRESETS = {"fast": FAST, "paper": PAPER, "quick": QUICK}
-
-PACKAGE = Package("salesman", SalesmanTask)
-"""The agents and partners that come with coadapt."""
 
 
 @dataclass(frozen=True)
@@ -102,4 +110,4 @@ PRETRAINED_PRESETS = {
     "fast": PretrainedSalesman(),
     "quick": PretrainedSalesman(episodes=QUICK.episodes, measures=QUICK.measures, both_modes=False),
 }
-MADE = Made(PACKAGE, SHOWING, SalesmanStudy, PretrainedSalesman)
+SUITE = Suite(PACKAGE, SHOWING, SalesmanStudy, PretrainedSalesman)

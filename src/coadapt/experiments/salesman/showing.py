@@ -11,10 +11,10 @@ from coadapt.evaluation.statistics import over_seeds
 from coadapt.evaluation.wording import interval, number
 from coadapt.experiments.salesman.oracle import UNTRAINED
 from coadapt.experiments.salesman.task import SalesmanTask
-from coadapt.games.salesman.render import episode_strip
+from coadapt.games.salesman.render import episode_gif, episode_strip
 from coadapt.games.salesman.rules import Salesman
 from coadapt.oracles.salesman_plans import Plans, best_plans
-from coadapt.pipeline.showing import PaperRow, Showing
+from coadapt.pipeline.showing import PaperRow, Renderer, Showing
 from coadapt.pipeline.stages import key_for
 from coadapt.tables import Table
 
@@ -76,7 +76,7 @@ def plans_of(game: Salesman) -> Plans:
 
 
 SHOWING = Showing(
-    title="travelling-salesman gridworld",
+    title="The travelling-salesman gridworld",
     about="Two agents share a grid with four subgoals. One of them has to find out within a few steps whether the other"
     " is skilled, half-trained or a random walker, and to divide the work accordingly.",
     limits=lambda task: f"one grid size ({task.game.size}), one number of subgoals ({task.game.subgoals})",
@@ -94,5 +94,5 @@ SHOWING = Showing(
     ),
     bounds_table=bounds_table,
     bounds_summary=bounds_summary,
-    strip=episode_strip,
+    renderer=Renderer(episode_gif, episode_strip),
 )

@@ -16,7 +16,11 @@ TYPES = ("novice", "intermediate", "skilled")
 BYTES_A_ROW = 200
 """What it takes to make a row of the table of pairs: eight features, and what they are made of, in double precision."""
 
-VIEWS = {"relative": RelativePairs, "turned": TurnedPairs, "absolute": AbsolutePairs}
+VIEWS: dict[str, type[RelativePairs | TurnedPairs | AbsolutePairs]] = {
+    "relative": RelativePairs,
+    "turned": TurnedPairs,
+    "absolute": AbsolutePairs,
+}
 
 MEMORYLESS = ("policy", "critic")
 """The roles of networks that are told a label, which joins the sum over pairs."""
@@ -35,7 +39,7 @@ class Sizes:
     lstm_units: int = 64
     predictor_hidden: tuple[int, ...] = (64, 64)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("before_sum", "after_sum", "policy_hidden", "predictor_hidden"):
             each_whole(name, getattr(self, name), most=MOST_UNITS)
         for name in ("before_sum", "after_sum"):
@@ -53,7 +57,7 @@ class SalesmanTask:
     pairs: str = "relative"  # how places are seen: relative, turned (the same from home) or absolute
     reward_scale: float = 10.0  # of rewards in training, so that values are of the order of one
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         one_of("pairs", self.pairs, VIEWS)
         positive("reward_scale", self.reward_scale)
 

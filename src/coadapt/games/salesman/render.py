@@ -6,7 +6,7 @@ partner's that of what the partner truly is.
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ TEXT, HEADING, BAR, LEGEND_COLUMN, LEGEND_ROW = 11, 20, 30, 82, 18
 
 SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
 DIAMOND = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])
-STAR = np.array(
+STAR: np.ndarray = np.array(
     [
         (length * np.sin(turn * np.pi / 5), -length * np.cos(turn * np.pi / 5))
         for turn, length in enumerate([1, 0.45] * 5)
@@ -258,7 +258,7 @@ def _draw_legend(axis, left: float, top: float, columns: int = 5) -> None:
         _write(axis, x + 18, y, name, height=10, color=FAINT_INK)
 
 
-LEGEND = {
+LEGEND: dict[str, Callable[..., None]] = {
     "main agent": lambda axis, spot: _draw_agent(axis, spot, MAIN),
     "partner": lambda axis, spot: _draw_agent(axis, spot, PARTNER),
     "subgoal": _draw_subgoal,

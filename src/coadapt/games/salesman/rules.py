@@ -61,7 +61,7 @@ class Salesman:
     step_reward: float = -0.01
     goal_reward: float = 0.05
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole("size", self.size, least=2, most=MOST_CELLS)
         whole("subgoals", self.subgoals, least=1, most=min(self.size**2, MOST_SUBGOALS))
         whole("max_steps", self.max_steps, most=MOST_STEPS)

@@ -1,18 +1,18 @@
-"""All methods of the pipeline: a line for each, in the order of tables. Nothing else lists them."""
+"""All methods of the pipeline, by the modules that define them. Nothing else lists them."""
+
+from importlib import import_module
 
 from coadapt.configs.checks import one_of
 from coadapt.pipeline.method import Method
-from coadapt.pipeline.methods import behaviour_conditioned, label_blind, lstm
 from coadapt.pipeline.study import Study
 
+MODULES = (  # a line for each, in the order of tables
+    "behaviour_conditioned",
+    "lstm",
+    "label_blind",
+)
 METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        behaviour_conditioned.METHOD,
-        lstm.METHOD,
-        lstm.MATCHED,
-        label_blind.METHOD,
-    )
+    method.name: method for module in MODULES for method in import_module(f"{__name__}.{module}").METHODS
 }
 
 

@@ -1,6 +1,6 @@
-"""The baseline: one recurrent policy that has to learn both to infer and to act, at its own budget and at a matched one.
+"""The baseline: one recurrent policy that has to learn both to infer and to act, at its own and at a matched budget.
 
-It learns to play with copies of itself before it meets anybody else.
+It learns to play with copies of itself before it meets anybody else, if the agent it is compared with does.
 """
 
 from dataclasses import replace
@@ -25,16 +25,14 @@ def finding_out(policy: RecurrentPolicy, label: Any = None) -> RecurrentPolicy:
     return policy
 
 
-def own_clones(study: Study) -> Training:
-    """The baseline with copies of itself."""
-    learner = lambda study, training: self_play(training, study.task, new_recurrent_policy, finding_out)
-    return Training(CLONES, __name__, study.lstm_clones, learner)
-
-
-def with_budget(purpose: str, training: PPOConfig) -> Training:
-    """The baseline with the training partners."""
-    learner = lambda study, training: with_partners(study, training, finding_out)
-    return Training(purpose, __name__, training, learner, starts=CLONES)
+def trainings(study: Study, purpose: str, training: PPOConfig) -> tuple[Training, ...]:
+    """The baseline with copies of itself, if there is such a training, and then with the training partners."""
+    with_others = lambda study, training: with_partners(study, training, finding_out, new_recurrent_policy)
+    if study.lstm_clones is None:
+        return (Training(purpose, __name__, training, with_others),)
+    with_copies = lambda study, training: self_play(training, study.task, new_recurrent_policy, finding_out)
+    clones = Training(CLONES, __name__, study.lstm_clones, with_copies, alone=True)
+    return clones, Training(purpose, __name__, training, with_others, starts=CLONES)
 
 
 def matched(study: Study) -> PPOConfig:
@@ -45,23 +43,24 @@ def matched(study: Study) -> PPOConfig:
     return replace(study.lstm, iterations=points * study.curve_points)
 
 
-METHOD = Method(
+LSTM = Method(
     name="lstm",
     title="LSTM",
     colour="tab:orange",
     code=__name__,
     about="the baseline.",
-    trainings=lambda study: (own_clones(study), with_budget("lstm", study.lstm)),
+    trainings=lambda study: trainings(study, "lstm", study.lstm),
     parts={"policy": "lstm"},
     new=lambda task: {"policy": new_recurrent_policy(jax.random.key(0), task)},
     player=lambda networks, task, conditioning: finding_out(networks["policy"]),
 )
 MATCHED = replace(
-    METHOD,
+    LSTM,
     name="lstm_matched",
     title="LSTM, matched steps",
     colour="tab:red",
     about="the baseline with as many steps as policy and predictor together.",
-    trainings=lambda study: (own_clones(study), with_budget("lstm_matched", matched(study))),
+    trainings=lambda study: trainings(study, "lstm_matched", matched(study)),
     parts={"policy": "lstm_matched"},
 )
+METHODS = (LSTM, MATCHED)
