@@ -9,6 +9,7 @@ from benchmarks import scaling
 from benchmarks.contenders import BESIDE, MEMORY, is_beside
 from benchmarks.measuring import Entry, Quantity, Spread
 from coadapt.configs.data import plain
+from coadapt.pipeline.pages import Story
 from coadapt.tables import Table
 
 TITLES = {
@@ -36,9 +37,21 @@ class Results:
         return Results(self.sizes, entries, {row: run for row, run in self.runs.items() if row not in rows})
 
 
+STORY = Story(
+    "How fast",
+    "Everybody in turn on one machine: how many times as fast as others training is, and how its cost scales.",
+    {"bench": "Ratios are taken turn by turn, and above 1 ours is better."},
+    first_tables=2,
+    place=2,
+)
+"""What the page of results tells."""
+
+
 def summary(results: Results) -> dict[str, Any]:
     """All of it, ready for JSON."""
     return {
+        "experiment": "bench",
+        "story": plain(STORY._asdict()),
         "runs": {row: results.runs[row] for row in TITLES if row in results.runs},
         "sizes": results.sizes,
         "rows": [plain(entry.as_data()) for row in TITLES for entry in results.entries if entry.row == row],

@@ -127,7 +127,7 @@ def test_the_policy_that_played_is_the_one_that_is_reconsidered(key):
 
 def test_segments_shorter_than_an_episode_are_refused(key):
     state = ppo.start(key, Reactive(MLP(key, 2, (4,), 2)), Judge(MLP(key, 2, (4,), 1)), CONFIG)
-    with pytest.raises(ValueError, match=r"steps \(1\) must cover an episode \(2\)"):
+    with pytest.raises(ValueError, match=r"^num_steps \(1\) must cover an episode \(2\)"):
         ppo.train_chunk(state, probes.OneAtTheEnd(), Nobody(), lambda p, label: p, replace(CONFIG, num_steps=1), 1)
 
 
@@ -153,11 +153,11 @@ def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
     ("field", "value", "words"),
     [
         ("iterations", 0, "iterations must be a whole number from 1 to 2147483647, not 0"),
-        ("games", 2.5, "games must be a whole number"),
+        ("num_envs", 2.5, "num_envs must be a whole number"),
         ("learning_rate", -1.0, "learning_rate must be a positive number"),
         ("learning_rate", float("nan"), "learning_rate must be a positive number"),
         ("discount", 1.5, "discount must be a number from 0 to 1, not 1.5"),
-        ("minibatches", 3, r"games \(32\) must be a multiple of minibatches \(3\)"),
+        ("minibatches", 3, r"num_envs \(32\) must be a multiple of minibatches \(3\)"),
     ],
 )
 def test_a_bad_number_is_refused_by_name(field, value, words):

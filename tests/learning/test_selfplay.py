@@ -70,7 +70,7 @@ def test_both_seats_learn_what_neither_could_alone(key):
 
 
 def test_an_iteration_shorter_than_an_episode_is_refused(key):
-    with pytest.raises(ValueError, match=r"steps \(4\) must cover an episode \(5\)"):
+    with pytest.raises(ValueError, match=r"^num_steps \(4\) must cover an episode \(5\)"):
         selfplay.train_chunk(begin(key), BothLikeTheirCue(), as_player, NOTHING, replace(CONFIG, num_steps=4), 1)
 
 

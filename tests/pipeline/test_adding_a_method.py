@@ -12,17 +12,33 @@ import pytest
 import coadapt
 
 NAMES = """
-import json
+import json, sys
 from dataclasses import replace
+from pathlib import Path
 
 from coadapt.pipeline.experiment import stages_of
 from coadapt.pipeline.methods import METHODS
 from coadapt.runs.experiment import Experiment, artefact_names
+from coadapt.storage import fingerprint
 from lake import STUDY
 
 study = replace(STUDY, methods=tuple(METHODS))
 experiment = Experiment("lake", type(study), stages_of, lambda *_: None)
-print(json.dumps(artefact_names(experiment, stages_of(study), {})))
+
+
+def names():
+    fingerprint.fingerprint.cache_clear()
+    return artefact_names(experiment, stages_of(study), {})
+
+
+found = {"as it is": names()}
+for name, (file, old, new) in json.loads(sys.argv[1]).items():
+    text = Path(file).read_text()
+    assert text.count(old) == 1, f"{old!r} must be once in {file}"
+    Path(file).write_text(text.replace(old, new))
+    found[name] = names()
+    Path(file).write_text(text)
+print(json.dumps(found))
 """
 
 LAKE = '''
@@ -57,12 +73,14 @@ class Lake:
         return jnp.float32(state.step)[None]
 
 
-class Left:
+class Left(NamedTuple):
+    certainly: float
+
     def start(self, key):
         return ()
 
     def decide(self, observation, memory):
-        return ca.Decision(jnp.array([5.0, 0.0]), memory, {})
+        return ca.Decision(self.certainly * jnp.array([1.0, 0.0]), memory, {})
 
 
 def seen(observation):
@@ -84,7 +102,7 @@ class Task:
 _PPO = ca.PPOConfig(iterations=10, num_envs=4, num_steps=3)
 STUDY = ca.Study(
     clones=None, policy=_PPO, predictor=ca.SupervisedConfig(10, num_envs=4, num_steps=3), lstm_clones=None, lstm=_PPO,
-    task=Task(), partners=ca.Scripted({"left": Left()}), held_out=ca.Scripted({"left": Left()}),
+    task=Task(), partners=ca.Scripted({"left": Left(5.0)}), held_out=ca.Scripted({"left": Left(4.0)}),
     measures=ca.Measures(switch_after=1, episodes=2000), seeds=(0,),
 )
 '''
@@ -109,6 +127,15 @@ METHODS = (replace(BLIND, name="deaf", title="deaf", code=__name__, trainings=tr
 '''
 
 
+EDITS = {
+    "method": ("coadapt/pipeline/methods/lstm.py", "METHODS = (LSTM, MATCHED)", "METHODS = (LSTM, MATCHED, *())"),
+    "game": ("lake.py", "1.0, 0.0)", "2.0, 0.0)"),
+    "partner": ("lake.py", "self.certainly *", "2 * self.certainly *"),
+    "another game": ("coadapt/games/matrix.py", "\nfrom typing", "\nADDED = 1\nfrom typing"),
+}
+"""What is edited, and put back: a file, what it says, and what it says then."""
+
+
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """A copy of the package, with somebody's study beside it."""
@@ -119,37 +146,27 @@ def package(tmp_path_factory):
     return folder
 
 
-def names_in(folder: Path) -> dict[str, str]:
-    """What all artefacts of the study are called, by stage."""
+def names_in(folder: Path, edits: dict[str, tuple[str, str, str]]) -> dict[str, dict[str, str]]:
+    """What all artefacts of the study are called, by stage: as it is, and after each edit."""
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    answer = subprocess.run(
-        [sys.executable, "-c", NAMES], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", NAMES, json.dumps(edits)]
+    answer = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     return json.loads(answer.stdout)
 
 
 @pytest.fixture(scope="module")
-def before(package):
-    return names_in(package)
+def names(package):
+    return names_in(package, EDITS)
 
 
-def changed(file: Path, old: str, new: str):
-    text = file.read_text()
-    assert text.count(old) == 1, f"{old!r} must be there once"
-    file.write_text(text.replace(old, new))
-
-
-def test_a_method_is_one_file_and_one_line_of_the_registry(package, before):
-    methods = package / "coadapt" / "pipeline" / "methods"
-    (methods / "deaf.py").write_text(METHOD)
+def test_a_method_is_one_file_and_one_line_of_the_registry(package, names):
+    before, methods = names["as it is"], package / "coadapt" / "pipeline" / "methods"
     registry = (methods / "__init__.py").read_text()
-    try:
-        changed(methods / "__init__.py", '    "label_blind",\n', '    "label_blind",\n    "deaf",\n')
-        after = names_in(package)
-    finally:
-        (methods / "__init__.py").write_text(registry)
-        (methods / "deaf.py").unlink()
+    assert registry.count('    "label_blind",\n') == 1
+    (methods / "deaf.py").write_text(METHOD)
+    (methods / "__init__.py").write_text(registry.replace('    "label_blind",\n', '    "label_blind",\n    "deaf",\n'))
+    after = names_in(package, {})["as it is"]
     assert {stage: name for stage, name in after.items() if stage in before} == before
     assert {stage for stage in after if stage not in before} == {
         "deaf_0",
@@ -159,33 +176,15 @@ def test_a_method_is_one_file_and_one_line_of_the_registry(package, before):
     }
 
 
-def test_editing_one_method_renames_its_own_stages_alone(package, before):
-    lstm = package / "coadapt" / "pipeline" / "methods" / "lstm.py"
-    text = lstm.read_text()
-    try:
-        lstm.write_text(text + "\nADDED = 1\n")
-        after = names_in(package)
-    finally:
-        lstm.write_text(text)
+def test_editing_one_method_renames_its_own_stages_alone(names):
+    before, after = names["as it is"], names["method"]
     assert {stage for stage in before if after[stage] != before[stage]} == {s for s in before if "lstm" in s}
 
 
-@pytest.mark.parametrize("edit", [("1.0, 0.0)", "2.0, 0.0)"), ("array([5.0", "array([4.0")], ids=["game", "partner"])
-def test_editing_the_game_or_its_partners_renames_everything(package, before, edit):
-    text = (package / "lake.py").read_text()
-    try:
-        changed(package / "lake.py", *edit)
-        after = names_in(package)
-    finally:
-        (package / "lake.py").write_text(text)
-    assert not set(before.values()) & set(after.values())
+@pytest.mark.parametrize("edited", ["game", "partner"])
+def test_editing_the_game_or_its_partners_renames_everything(names, edited):
+    assert not set(names["as it is"].values()) & set(names[edited].values())
 
 
-def test_what_is_not_taken_from_the_door_does_not_count(package, before):
-    matrix = package / "coadapt" / "games" / "matrix.py"  # behind the same door, and none of this study's business
-    text = matrix.read_text()
-    try:
-        matrix.write_text(text + "\nADDED = 1\n")
-        assert names_in(package) == before
-    finally:
-        matrix.write_text(text)
+def test_what_is_not_taken_from_the_door_does_not_count(names):
+    assert names["another game"] == names["as it is"]  # behind the same door, and none of this study's business

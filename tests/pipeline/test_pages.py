@@ -49,7 +49,10 @@ STORY = Story("My game", "What it is about.", {"second": "Then this.", "first": 
 
 
 def test_results_tell_their_own_story(tmp_path):
-    """Pictures in the order of their captions, the sharper file of two; what was not drawn is not spoken of."""
+    """The first picture, the first tables, the other pictures, each the sharper file of two.
+
+    What was not drawn is not spoken of.
+    """
     folder = made_up(tmp_path / "results", STORY._replace(first_tables=2)._asdict(), verdict="It <won>.")
     html, markdown = (file.read_text() for file in write_report([folder], tmp_path))
     told = [
@@ -57,9 +60,9 @@ def test_results_tell_their_own_story(tmp_path):
         "What it is about.",
         "It &lt;won&gt;.",
         "Then this.",
+        "One row",
+        "Two row",
         "This &lt;first&gt;.",
-        "One",
-        "Two",
     ]
     places = [html.index(words) for words in told]
     assert places == sorted(places)

@@ -50,6 +50,21 @@ def test_a_learning_curve_counted_by_hand(keep_all):
     assert curve.networks.tolist() == ([[60, 120], [120, 240]] if keep_all else [120, 240])
 
 
+@pytest.mark.parametrize("replicates", [1, 2])
+@pytest.mark.parametrize("keep_all", [True, False])
+def test_what_is_kept_is_made_of_one_replicate_at_a_time(keep_all, replicates):
+    """Two numbers of each, side by side: what it has counted, and that it began with none."""
+    learner = replace(counting(), networks=lambda state: jnp.stack([jnp.zeros_like(state), state]))
+    keys, conditions = jax.random.split(jax.random.key(0), replicates), jnp.arange(1.0, 1 + replicates)
+    stage = training_stage("count", (__name__,), {}, learner, keys, lambda _: conditions, points=2, keep_all=keep_all)
+    state = stage.begin({})
+    for _ in range(stage.chunks):
+        state, _ = stage.go_on(state, {})
+    finished = [[0, 120 * number] for number in range(1, 1 + replicates)]
+    found = stage.outcome(state).networks
+    assert (found[-1] if keep_all else found).tolist() == finished
+
+
 def test_every_part_of_a_measurement_is_kept_in_its_place():
     measure = lambda inputs, key, part: (inputs["first"] * (part + 1), {})
     stage = measuring_stage("look", (__name__,), {}, measure, jax.random.key(0), 3, ("first",))

@@ -13,7 +13,7 @@ from coadapt.games.game import Game
 def check_covers_an_episode(steps: int, game: Game) -> None:
     """Memories are not carried from one iteration to the next: each starts new episodes, and must be long enough."""
     if steps < game.max_steps:
-        raise ValueError(f"steps ({steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
+        raise ValueError(f"num_steps ({steps}) must cover an episode ({game.max_steps}): each iteration starts anew")
 
 
 def embedded(network: Any, observations: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Float, Int
+from coadapt.arrays import Array, Float, Integer
 from coadapt.games.salesman.layouts import Layout, table_shape
 from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.memory import check_memory
@@ -20,7 +20,7 @@ from coadapt.memory import check_memory
 Table = Float[Array, "row column row column set"]
 Behaviour = Float[Array, "action row column row column set"]
 """A memoryless player: the probability of each action, wherever it may be."""
-Actions = Int[Array, "step row column row column set"]
+Actions = Integer[Array, "step row column row column set"]
 
 
 class Outlook(NamedTuple):

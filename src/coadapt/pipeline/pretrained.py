@@ -94,7 +94,7 @@ def handing_on_agents(package: Package, study: Study) -> Stage:
     """The stage that hands on all agents of a study."""
     methods = [METHODS[name] for name in study.methods]
     files = {package.agent(method, seed): agent_of(method) for method in methods for seed in study.seeds}
-    return handing_on(STAGE, files, study.task)
+    return handing_on(STAGE, files, study.task, STAGE)
 
 
 def from_package(package: Package, config: PretrainedStudy) -> AgentSource:

@@ -83,7 +83,8 @@ def training_stage(
     iterations = _longest_chunk(learner.iterations // points)
     chunks_a_point = learner.iterations // points // iterations
 
-    kept = learner.networks if keep_all else lambda states: ()
+    networks_of_all = _map(learner.networks)
+    kept = networks_of_all if keep_all else lambda states: ()
 
     @_traced_once
     def chunk_of_all(states: Any, conditions: Any) -> tuple[Any, Info]:
@@ -107,7 +108,7 @@ def training_stage(
 
     def outcome(training: Training) -> Trained:
         curve = training.curve
-        return curve if keep_all else curve._replace(networks=learner.networks(training.states))
+        return curve if keep_all else curve._replace(networks=networks_of_all(training.states))
 
     return Stage(
         name,

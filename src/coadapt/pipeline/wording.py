@@ -13,7 +13,8 @@ def titles(results: Results) -> dict[str, str]:
     """What everybody is called, in the order of tables: methods, the policy with other labels, the oracle's players."""
     methods = {name: method.title for name, method in METHODS.items()}
     informed = {"exact_posterior": "on the exact posterior"}
-    return methods | informed | label_titles(results.types) | dict(results.showing.untrained)
+    unnamed = {name: name.replace("_", " ") for name in results.untrained}  # where nobody says what they are called
+    return methods | informed | label_titles(results.types) | unnamed | dict(results.showing.untrained)
 
 
 def colours(results: Results) -> dict[str, str]:

@@ -28,7 +28,7 @@ def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, st
 def fingerprint(*modules: str) -> str:
     """Of modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
     behind = {name: file for module in modules for name, file in modules_behind(module).items()}
-    codes = [f"{name} {normal_form(file.read_bytes())}" for name, file in sorted(behind.items())]
+    codes = [f"{name} {_normal_form_of(file, _stamp(file))}" for name, file in sorted(behind.items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
     return checksum("\n".join([*codes, *packages]).encode())
 
@@ -40,7 +40,7 @@ def modules_behind(module: str) -> dict[str, Path]:
     found, waiting = {first: file}, [first]
     while waiting:
         importer = waiting.pop()
-        for name in _imports(importer, found[importer]):
+        for name in _imports(importer, found[importer], _stamp(found[importer])):
             file = None if name in found else _file_or_none(name)
             if file is not None and any(_is_at_home(file, home) for home in homes):
                 found[name] = file
@@ -77,8 +77,22 @@ def _is_environment(folder: Path) -> bool:
     return (folder / "pyvenv.cfg").exists() or (folder / "conda-meta").exists()
 
 
-def _imports(module: str, file: Path) -> list[str]:
+def _stamp(file: Path) -> tuple[int, int]:
+    """What changes when a file does: each is read once, whichever stages it is behind."""
+    found = file.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+@cache
+def _normal_form_of(file: Path, stamp: tuple[int, int]) -> str:
+    del stamp
+    return normal_form(file.read_bytes())
+
+
+@cache
+def _imports(module: str, file: Path, stamp: tuple[int, int]) -> list[str]:
     """The names a file imports; a name taken from a module may be a module itself."""
+    del stamp
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
     tree, names = ast.parse(file.read_bytes()), []
     for node in ast.walk(tree):
@@ -111,6 +125,7 @@ def _behind_the_door(name: str) -> str:
     return next((home for home, names in homes.items() if name in names), f"{DOOR}.{name}")
 
 
+@cache
 def _file_or_none(name: str) -> Path | None:
     """The source of a module; of one that is compiled there is none to read."""
     try:

@@ -1,5 +1,6 @@
 """Partners from files: those that come with the package, or those that a run has left behind."""
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 
 from coadapt.configs.data import plain
 from coadapt.pipeline.saved import PARTNER, Agent, Saved, path_of, read
-from coadapt.pipeline.study import Partner, PartnerId, Study
+from coadapt.pipeline.study import CLONE, Partner, PartnerId, Study
 from coadapt.pipeline.task import Task
 from coadapt.runs import stage as stage_module
 from coadapt.runs.stage import Inputs, Stage
@@ -19,6 +20,7 @@ from coadapt.storage.files import Incompatible
 from coadapt.storage.trees import read_manifest
 
 STAGE = "pretrained_partners"
+"""What the stages are called that hand partners on, before what tells those of one source from those of others."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,10 @@ class Pretrained:
         return digests(self.files)
 
     def check(self, study: Study) -> None:
-        for name in self.files:
-            saved = read_file(name, study.task)
-            if plain(saved.task.game) != plain(study.task.game):
-                raise Incompatible(
-                    f"{name} has learnt another game than the one in task.game; train partners for it, as with:"
-                    " --set 'held_out={\"seeds\": [100, 101, 102]}'"
-                )
+        """Files are looked at when stages are made of them: a study alone reads none."""
+        del study
+        if not self.files:
+            raise ValueError("nobody is there to be met: name at least one file")
 
     def ids(self, study: Study, seed: int | None = None) -> list[PartnerId]:
         del seed
@@ -51,18 +50,37 @@ class Pretrained:
 
     def identities(self, study: Study) -> set[tuple[str, Any]]:
         del study
-        return {("the file", str(path_of(name))) for name in self.files}
+        return {("the file", name) for name in self.files}
+
+    @property
+    def stage(self) -> str:
+        """The stage that hands them on: a study may have several sources of this kind."""
+        return f"{STAGE}_{zlib.crc32(repr(self.files).encode()):08x}"
 
     def stages(self, study: Study) -> list[Stage]:
-        return [handing_on(STAGE, dict.fromkeys(self.files, PARTNER), study.task)]
+        for name in self.files:
+            self._check_file(name, study)
+        return [handing_on(self.stage, dict.fromkeys(self.files, PARTNER), study.task, STAGE)]
+
+    def _check_file(self, name: str, study: Study) -> None:
+        saved = read_file(name, study.task)
+        if plain(saved.task.game) != plain(study.task.game):
+            raise Incompatible(
+                f"{name} has learnt another game than the one in task.game; train partners for it, as with:"
+                " --set 'held_out={\"seeds\": [100, 101, 102]}'"
+            )
+        trained_with = study.partners.identities(study) | {(CLONE, seed) for seed in study.seeds}
+        is_met_again = _was_trained_so(saved.about, study) and (CLONE, saved.about["seed"]) in trained_with
+        if self is study.held_out and is_met_again:
+            raise ValueError(f"held_out must be partners that nobody trains with, and {name} is trained with")
 
     def needs(self, study: Study, seed: int | None = None) -> tuple[str, ...]:
         del study, seed
-        return (STAGE,)
+        return (self.stage,)
 
     def players(self, study: Study, inputs: Inputs, seed: int | None = None) -> Any:
         del seed
-        saved = (read_file(name, study.task)._replace(networks=inputs[STAGE][name]) for name in self.files)
+        saved = (read_file(name, study.task)._replace(networks=inputs[self.stage][name]) for name in self.files)
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *(each.as_player() for each in saved))
 
     def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
@@ -74,11 +92,15 @@ class Pretrained:
         return f"pretrained partners ({', '.join(map(str, self.ids(study)))})"
 
 
-def handing_on(name: str, files: Mapping[str, Agent], task: Task) -> Stage:
-    """The stage that does nothing but hand on the networks in some files, by the names of these.
+def _was_trained_so(about: Mapping[str, Any], study: Study) -> bool:
+    """Whether a partner comes from the clone training of this study, in the same task."""
+    config = about.get("config")
+    same_training = isinstance(config, Mapping) and config.get("clones") == plain(study.clones)
+    return same_training and about["task"] == plain(study.task)
 
-    It is said whose they are.
-    """
+
+def handing_on(name: str, files: Mapping[str, Agent], task: Task, family: str) -> Stage:
+    """The stage that does nothing but hand on the networks in some files, whose they are being said, by their names."""
     read_all = lambda: {each: read_file(each, task, agent).networks for each, agent in files.items()}
     return Stage(
         name,
@@ -88,7 +110,7 @@ def handing_on(name: str, files: Mapping[str, Agent], task: Task) -> Stage:
         begin=lambda inputs: jax.tree.map(jnp.asarray, read_all()),
         go_on=lambda networks, inputs: (networks, {}),
         outcome=lambda networks: networks,
-        family=name,
+        family=family,
     )
 
 
@@ -98,10 +120,12 @@ def digests(files: Sequence[str]) -> dict[str, str]:
 
 
 def read_file(name: str, task: Task, agent: Agent = PARTNER) -> Saved:
-    """A file for this task, which is read once."""
-    return _read(path_of(name), task.name, type(task), agent)
+    """A file for this task, which is read once, and again if it was written anew."""
+    path = path_of(name)
+    return _read(path, repr(read_manifest(path)), task.name, type(task), agent)
 
 
 @cache
-def _read(path: Path, game: str, task: type, agent: Agent) -> Saved:
+def _read(path: Path, manifest: str, game: str, task: type, agent: Agent) -> Saved:
+    del manifest
     return read(path, {game: task}, (agent,))

@@ -1,8 +1,11 @@
 """Partners that are there already: players of one's own, by type."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from inspect import unwrap
+from types import MethodType, ModuleType
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,6 +16,7 @@ from coadapt.partners.mixed import Cast, OneOf
 from coadapt.pipeline.study import Partner, PartnerId, Study
 from coadapt.players import Player
 from coadapt.runs.stage import Inputs, Stage
+from coadapt.storage.sealed import checksum
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ class Scripted:
 
     def identities(self, study: Study) -> set[tuple[str, Any]]:
         del study
-        return {("the player", id(player)) for _, player in self.members}
+        return {("the player", _name_of(player)) for _, player in self.members}
 
     def stages(self, study: Study) -> list[Stage]:
         del study
@@ -77,18 +81,39 @@ class Scripted:
         return f"scripted partners ({', '.join(str(who) for who, _ in self.members)})"
 
 
-def described(value: Any) -> Any:
-    """What a player is, as plain data: its class, and all that it holds."""
+def described(value: Any, around: tuple[int, ...] = ()) -> Any:
+    """What a player is, as plain data: its class, and all that it holds, functions and what they hold included."""
     if value is None or isinstance(value, str | int | float) or hasattr(value, "tolist"):
         return plain(value)
+    if id(value) in around:  # it holds itself
+        return "..."
+    within = lambda part: described(part, (*around, id(value)))
     if isinstance(value, Mapping):
-        return {str(name): described(each) for name, each in value.items()}
+        return {str(name): within(each) for name, each in value.items()}
     if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
-        return [described(each) for each in value]
-    name = getattr(value, "__qualname__", None)
-    if name is not None:  # a function or a class
-        return f"{value.__module__}.{name}"
-    return {"class": described(type(value))} | described(_fields(value))
+        return [within(each) for each in value]
+    if isinstance(value, ModuleType):
+        return value.__name__
+    if isinstance(value, partial):
+        return {"partial": within((value.func, value.args, value.keywords))}
+    if isinstance(value, MethodType):
+        return {"method": within((value.__func__, value.__self__))}
+    if hasattr(value, "__qualname__"):
+        return _of_function(unwrap(value) if callable(value) else value, within)
+    return {"class": within(type(value))} | within(_fields(value))
+
+
+def _of_function(value: Any, within: Callable[[Any], Any]) -> Any:
+    """The name of a function or a class; and what a function has been given beforehand, for it acts on that."""
+    cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+    usual = [*(getattr(value, "__defaults__", None) or ()), *(getattr(value, "__kwdefaults__", None) or {}).values()]
+    name = f"{value.__module__}.{value.__qualname__}"
+    return [name, *map(within, (*cells, *usual))] if cells or usual else name
+
+
+def _name_of(player: Player) -> str:
+    """The same for players of one class that hold the same."""
+    return f"{type(player).__name__} ({checksum(json.dumps(described(player)).encode())[:12]})"
 
 
 def _fields(value: Any) -> dict[str, Any]:
