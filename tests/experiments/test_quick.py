@@ -19,13 +19,15 @@ from coadapt.pipeline.pretrained import from_package
 from coadapt.pipeline.report import verdict
 from coadapt.pipeline.results import gather
 from coadapt.pipeline.seats import THIS_RUN
-from coadapt.pipeline.sources.pretrained import STAGE, Pretrained
+from coadapt.pipeline.sources.pretrained import Pretrained
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 
 QUICK = salesman.QUICK
 OURS = METHODS["behaviour_conditioned"]
+assert isinstance(QUICK.held_out, Pretrained)
+PARTNERS = QUICK.held_out.stage
 AGENTS_NETWORKS = ("policy_0", "predictor_0")
 
 
@@ -43,16 +45,17 @@ def test_a_quick_agent_trains_with_its_own_clones_and_meets_the_packages_partner
     """Once with its own belief, and once with other labels."""
     by_name = {stage.name: stage for stage in stages_of(QUICK)}
     measured = [f"{what}_behaviour_conditioned_0" for what in ("validation", "evaluation", "controls")]
-    assert list(by_name) == [STAGE, "clones_0", "self_play_0", *AGENTS_NETWORKS, *measured]
-    meets_them = [name for name, stage in by_name.items() if STAGE in stage.needs]
+    assert list(by_name) == [PARTNERS, "clones_0", "self_play_0", *AGENTS_NETWORKS, *measured]
+    meets_them = [name for name, stage in by_name.items() if PARTNERS in stage.needs]
     assert meets_them == measured[1:]
     assert by_name["policy_0"].needs == ("clones_0",)
     assert by_name[measured[0]].needs == (*AGENTS_NETWORKS, "clones_0")
 
 
 def test_networks_come_from_the_run_but_for_the_packages_partners():
-    assert isinstance(QUICK.held_out, Pretrained)
-    assert QUICK.held_out.needs(QUICK) == (STAGE,)
+    assert QUICK.held_out is not None
+    assert QUICK.held_out.needs(QUICK) == (PARTNERS,)
+    assert PARTNERS.startswith("pretrained_partners")
     assert QUICK.partners.needs(QUICK, 0) == ("clones_0",)
     assert THIS_RUN.made_by(OURS, 0) == AGENTS_NETWORKS
     inputs = {name: SimpleNamespace(networks=np.array([n])) for n, name in enumerate(AGENTS_NETWORKS)}
@@ -63,11 +66,13 @@ def test_networks_come_from_the_run_but_for_the_packages_partners():
 
 def test_partners_of_another_game_or_that_are_not_there_are_refused():
     other = replace(QUICK.task, game=Salesman(size=7))
+    of_another_game = replace(QUICK, task=other)
     with pytest.raises(Incompatible, match=r"another game than the one in task\.game"):
-        replace(QUICK, task=other)
-    replace(QUICK, task=other, held_out=SelfPlay((100,)))
+        stages_of(of_another_game)
+    assert stages_of(replace(QUICK, task=other, held_out=SelfPlay((100,))))
+    nowhere = replace(QUICK, held_out=PACKAGE.partners((103,), TYPES))
     with pytest.raises(Incompatible, match="there is no agent 'salesman/partners/103-novice'"):
-        replace(QUICK, held_out=PACKAGE.partners((103,), TYPES))
+        stages_of(nowhere)
 
 
 def test_the_packages_agents_are_tried_in_both_modes_or_in_the_chosen_one():

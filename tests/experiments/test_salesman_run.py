@@ -20,7 +20,6 @@ from coadapt.pipeline.methods import methods_of
 from coadapt.pipeline.record import with_record
 from coadapt.pipeline.results import gather
 from coadapt.pipeline.self_play import as_partner, by_length, clones
-from coadapt.pipeline.sources import pretrained as pretrained_partners
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained, key_for
 from coadapt.pipeline.study import partners_of
@@ -162,7 +161,7 @@ def pretrained(run, tmp_path, monkeypatch):
     return PretrainedSalesman(episodes=60, batch=20, measures=SMALL.measures)
 
 
-HANDED_ON = {pretrained_agents.STAGE, pretrained_partners.STAGE}
+HANDED_ON = {pretrained_agents.STAGE, PACKAGE.partners((100,), TYPES).stage}
 
 
 def test_the_pretrained_agents_are_worth_what_training_found(pretrained, summary, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from coadapt.agents.bayes import bayes_optimal
 from coadapt.evaluation.episodes import play_episodes, step_scores
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, partner_action
-from coadapt.oracles.matrix import bayes_reward, bayes_squared_error, optima, known_distribution_reward
+from coadapt.oracles.matrix import bayes_reward, bayes_squared_error, known_distribution_reward, optima
 from coadapt.partners.dirichlet import DirichletPartners
 
 PAYOFF = np.array(PAPER_PAYOFF)

@@ -71,6 +71,14 @@ def test_without_levels_the_untrained_and_the_trained_are_left(left_behind):
     )
 
 
+@pytest.mark.parametrize("kept", [by_length(((5.0, 7.0),)), by_plan((2, 3))])
+def test_where_training_stands_is_finite_from_the_beginning(kept):
+    """Or a run would take it for one that has diverged."""
+    state = clones(SMALL.task, SMALL_PPO, kept).start(jax.random.key(0), ())
+    numbers = [leaf for leaf in jax.tree.leaves(state) if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    assert all(np.isfinite(leaf).all() for leaf in numbers)
+
+
 def test_candidates_are_kept_when_it_is_their_turn(left_behind):
     """However long their episodes are."""
     left = left_behind(by_plan((1, 3)), [8.0, 2.0, 6.0, 8.0, 1.0])

@@ -29,7 +29,7 @@ from coadapt.pipeline.sources.scripted import Scripted, described
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained
 from coadapt.pipeline.study import PartnerId, Study, partners_of
-from coadapt.pipeline.task import new_critic, new_policy
+from coadapt.pipeline.task import new_policy
 from coadapt.players import Decision
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
@@ -75,6 +75,7 @@ class Homing:
 STILL, UP = Stationary(jnp.zeros(4)), Stationary(jnp.array([3.0, 0, 0, 0]))
 CIRCLING, HOMING = Circling(2), Homing(1.5)
 SCRIPTED = Scripted({"novice": [STILL, CIRCLING], "skilled": HOMING})
+OF_EVERY_TYPE = Scripted({"novice": [STILL, CIRCLING], "intermediate": UP, "skilled": HOMING})
 GAME = TASK.game
 SEEN = [GAME.observe(GAME.reset(jax.random.key(n)), 1) for n in range(3)]
 
@@ -103,13 +104,13 @@ def clones(seed, snapshots=3):
     policy = jax.eval_shape(lambda: new_policy(KEY, TASK))
     draw = np.random.default_rng(seed).normal
     weights = jax.tree.map(lambda leaf: jnp.asarray(draw(size=(snapshots, *leaf.shape)), leaf.dtype), policy)
-    return Clones(weights, jax.eval_shape(lambda: new_critic(KEY, TASK)), 10 * jnp.arange(snapshots))
+    return Clones(weights, (), 10 * jnp.arange(snapshots))  # pyright: ignore[reportArgumentType] (nobody goes on from here)
 
 
 def inputs_of(*seeds, snapshots=3):
     """The outcomes of the clone trainings of these seeds."""
-    one_replicate = lambda leaf: leaf[None] if hasattr(leaf, "at") else leaf
-    return {f"clones_{s}": Trained(jax.tree.map(one_replicate, clones(s, snapshots)), {}) for s in seeds}
+    one_replicate = lambda networks: Trained(jax.tree.map(lambda leaf: leaf[None], networks), {})
+    return {f"clones_{seed}": one_replicate(clones(seed, snapshots)) for seed in seeds}
 
 
 told_nothing = jax.jit(lambda policy: jnp.stack([policy(observation, jnp.zeros(3)) for observation in SEEN]))
@@ -146,7 +147,7 @@ def test_scripted_partners_act_as_themselves():
 
 
 def test_scripted_partners_are_there_already():
-    of = study(partners=SCRIPTED)
+    of = study(partners=OF_EVERY_TYPE)
     assert (SCRIPTED.stages(of), SCRIPTED.needs(of), list(SCRIPTED.left_behind(of, {}))) == ([], (), [])
     assert __name__ in SCRIPTED.code
     assert Stationary.__module__ in SCRIPTED.code
@@ -233,6 +234,14 @@ def test_scripted_partners_that_cannot_be_are_refused(by_type, complaint):
         study(partners=Scripted(by_type))
     with pytest.raises(ValueError, match=complaint):
         study(held_out=Scripted(by_type))
+
+
+def test_agents_train_with_partners_of_every_type():
+    """Or they could not learn what to do with the others; held-out partners may be of some types alone."""
+    with pytest.raises(ValueError, match="partners must be of every type, and none of those of seed 3 is intermediate"):
+        study(partners=SCRIPTED)
+    study(partners=OF_EVERY_TYPE, held_out=Scripted({"skilled": Homing(2.0)}))
+    study(partners=Mixture((SCRIPTED, Scripted({"intermediate": UP}))), held_out=None)
 
 
 # Several sources together
@@ -345,10 +354,18 @@ def test_a_file_that_is_written_anew_is_read_anew(file):
 
 
 def test_files_of_agents_and_of_other_games_are_no_partners(file):
+    """A study alone reads no file; whoever asks for its stages hears of it."""
+    agents = study(FAST, held_out=Pretrained(("salesman/lstm/0",)))
     with pytest.raises(Incompatible, match="is of 'lstm'; wanted is one of: partner"):
-        study(FAST, held_out=Pretrained(("salesman/lstm/0",)))
+        stages_of(agents)
+    of_another_game = study(FAST, held_out=Pretrained((str(file),)))
     with pytest.raises(Incompatible, match=r"has learnt another game than the one in task\.game"):
-        study(FAST, held_out=Pretrained((str(file),)))
+        stages_of(of_another_game)
+    nowhere = study(FAST, held_out=Pretrained(("salesman/partners/103-novice",)))
+    with pytest.raises(Incompatible, match="there is no agent 'salesman/partners/103-novice'"):
+        stages_of(nowhere)
+    with pytest.raises(ValueError, match="nobody is there to be met"):
+        study(FAST, held_out=Pretrained(()))
 
 
 # Partners by self-play
@@ -406,9 +423,9 @@ def test_what_clones_leave_behind_is_known_by_where_it_is_met():
 
 HELD_OUT = {
     "clones": (SelfPlay((0, 1)), SelfPlay((1, 100)), "the clone of seed 1"),
-    "clones of agents": (SCRIPTED, SelfPlay((3,)), "the clone of seed 3"),
-    "players": (SCRIPTED, Scripted({"novice": CIRCLING}), "the player Circling"),
-    "players made anew": (SCRIPTED, Scripted({"skilled": Homing(1.5)}), "the player Homing"),
+    "clones of agents": (OF_EVERY_TYPE, SelfPlay((3,)), "the clone of seed 3"),
+    "players": (OF_EVERY_TYPE, Scripted({"novice": CIRCLING}), "the player Circling"),
+    "players made anew": (OF_EVERY_TYPE, Scripted({"skilled": Homing(1.5)}), "the player Homing"),
     "players in mixtures": (Mixture((SelfPlay((0,)), SCRIPTED)), Mixture((Scripted({"skilled": HOMING}),)), "Homing"),
     "clones in mixtures": (Mixture((SelfPlay((0,)), SCRIPTED)), SelfPlay((0,)), "the clone of seed 0"),
 }
@@ -426,31 +443,38 @@ def test_partners_that_are_trained_with_are_not_held_out(kind):
 def test_others_are_held_out():
     for partners, held_out in [
         (SelfPlay((0, 1)), SelfPlay((100,))),
-        (SCRIPTED, Scripted({"novice": Circling(1), "skilled": Homing(2.0)})),
+        (OF_EVERY_TYPE, Scripted({"novice": Circling(1), "skilled": Homing(2.0)})),
         (Mixture((SelfPlay((0,)), SCRIPTED)), Mixture((SelfPlay((100,)), Scripted({"skilled": UP})))),
     ]:
         study(partners=partners, held_out=held_out)
 
 
-def test_files_that_are_trained_with_are_not_held_out(tmp_path):
+def test_files_that_are_trained_with_are_not_held_out(monkeypatch):
     """By whichever name they are called."""
     first, second = (PACKAGE.partners((seed,), TYPES) for seed in (100, 101))
     study(FAST, partners=first, held_out=second)
     refused = "held_out must be partners that nobody trains with, and the file .*100-skilled is trained with"
     by_path = Pretrained((str(catalogue.path_of("salesman/partners/100-skilled")),))
-    for held_out in (by_path, Mixture((second, by_path))):
+    monkeypatch.chdir(saved.PRETRAINED.parent)
+    from_here = Pretrained(("./weights/salesman/partners/100-skilled.json",))
+    for held_out in (by_path, from_here, Mixture((second, by_path))):
         with pytest.raises(ValueError, match=refused):
-            study(FAST, partners=Pretrained(first.files[2:]), held_out=held_out, clones=None, lstm_clones=None)
+            study(FAST, partners=first, held_out=held_out)
 
 
 def test_a_clone_that_is_trained_with_is_not_held_out_as_a_file():
     """The pretrained partners of seed 100 are those that clone training leaves behind under the same settings."""
-    held_out = PACKAGE.partners((100,), TYPES)
+    files = PACKAGE.partners((100,), TYPES)
     assert FAST.clones is not None
-    for changes in ({"partners": SelfPlay((0, 100))}, {"seeds": (100,)}):
-        with pytest.raises(ValueError, match="and the clone of seed 100 is trained with"):
-            study(FAST, held_out=held_out, **changes)
-        study(FAST, held_out=held_out, clones=replace(FAST.clones, learning_rate=1e-3), **changes)
+    other_clones = replace(FAST.clones, learning_rate=1e-3)
+    for held_out in (files, Mixture((Scripted({"novice": UP}), files))):
+        for changes in ({"partners": SelfPlay((0, 100))}, {"seeds": (100,)}):
+            same = study(FAST, held_out=held_out, **changes)
+            with pytest.raises(
+                ValueError, match="nobody trains with, and salesman/partners/100-novice is trained with"
+            ):
+                stages_of(same)
+            stages_of(study(FAST, held_out=held_out, clones=other_clones, **changes))
 
 
 # Levels of skill by shares of the way
@@ -523,13 +547,14 @@ def test_clones_are_the_same_whatever_shares_are_asked_for():
 
 
 def test_results_know_partners_of_any_source():
-    of = study(partners=SCRIPTED, held_out=Mixture((SelfPlay((100,)), Scripted({"skilled": UP}))))
+    of = study(partners=OF_EVERY_TYPE, held_out=Mixture((SelfPlay((100,)), Scripted({"skilled": Homing(2.0)}))))
     results = gather(of, {}, SHOWING)
     assert [str(each) for each in results.met_in_matrix] == [
         *(f"100-{name}" for name in TYPES),
         "0-skilled",
         "0-novice",
         "1-novice",
+        "0-intermediate",
         "0-skilled",
     ]
     assert results.of_type("skilled") == [2, 3]

@@ -70,7 +70,7 @@ def rl2_behind():
     behind = [f"{lead['alpha']:g}" for lead in leads if lead["low"] > 0]
     lacking = short_of_optimum("rl2")
     worst = max(lacking, key=lacking.__getitem__)
-    return *behind, f"{worst:g}", percent(lacking[worst])
+    return *behind, percent(lacking[worst]), f"{worst:g}"
 
 
 def settings_tried():
@@ -158,8 +158,8 @@ def lengths_of_episodes():
 
 
 CLAIMS = {
-    "comes within # of the optimum at every alpha": within_the_optimum,
-    "at alpha # and # it falls behind, and at alpha # it is # below the optimum": rl2_behind,
+    "comes within # of the Bayes optimum at every alpha": within_the_optimum,
+    "at alpha # it falls behind, and is # below the optimum at alpha #": rl2_behind,
     "the same search tried # settings of the policy, # of the predictor and # of RL2": settings_tried,
     "both methods consume # environment steps": matrix_game_steps,
     "Told the truth, the same policy earns # to # more": told_the_truth,

@@ -12,13 +12,18 @@ FIELDS = {
     "crossplay": "evaluation_matrix",
     "feed": "conditioning",
     "kind": "type",
+    "partner_kind": "partner_type",
+    "partner_seed": "partner_population",
+    "regret_by_kind": "regret_by_type",
+    "exchange": "partner_switch",
+    "at most by not knowing which of its kind it is": "at most by not knowing which of its type it is",
     "exchange_after": "switch_after",
     "games": "num_envs",
     "steps": "num_steps",
     "trace_decay": "gae_lambda",
     "entropy_bonus": "entropy_coefficient",
 }
-CONDITIONINGS = {"likeliest": "map", "drawn": "sampled"}
+VALUES = {"likeliest": "map", "drawn": "sampled", "true_label": "oracle_label"}
 
 TENSORS = {"sight/network/before/": "encoder/pairs/", "sight/network/after/": "head/"}
 TENSORS_OF_RECURRENT = TENSORS | {"sight/network/after/": "encoder/after/"}
@@ -29,7 +34,7 @@ def in_words_of_today(written: Any) -> Any:
     if isinstance(written, list):
         return [in_words_of_today(each) for each in written]
     if not isinstance(written, dict):
-        return CONDITIONINGS.get(written, written) if isinstance(written, str) else written
+        return VALUES.get(written, written) if isinstance(written, str) else written
     said = {FIELDS.get(name, name): in_words_of_today(value) for name, value in written.items()}
     if "intermediate_length" in said:  # a configuration
         said["levels"] = [said.pop("intermediate_length")]

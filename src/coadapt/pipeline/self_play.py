@@ -124,7 +124,8 @@ def clones(task: Task, training: PPOConfig, kept: tuple[int, Keep]) -> Learner:
         begun = learner.start(key, condition)
         untrained = begun.policy.network
         between = jax.tree.map(lambda leaf: jnp.repeat(leaf[None], number, axis=0), untrained)
-        nothing = jnp.zeros(number, jnp.int32), jnp.full(number, jnp.inf, jnp.float32), jnp.zeros(number, bool)
+        far = jnp.full(number, jnp.finfo(jnp.float32).max)  # and finite, as all of a state must be
+        nothing = jnp.zeros(number, jnp.int32), far, jnp.zeros(number, bool)
         return Cloning(begun, untrained, between, *nothing)
 
     def iterate(state: Cloning, _: None) -> tuple[Cloning, PPOInfo]:

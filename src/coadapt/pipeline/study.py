@@ -146,6 +146,7 @@ class Study:
         self._check_levels()
         for source in self.sources:
             source.check(self)
+        self._check_types()
         self._check_held_out()
         for name in ("clones", "policy", "predictor", "lstm_clones", "lstm"):
             self._check_training(name, getattr(self, name))
@@ -203,6 +204,14 @@ class Study:
             raise ValueError(f"{name}.num_steps must cover an episode ({limit}), not {training.num_steps}")
         if training.iterations % points:
             raise ValueError(f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({points})")
+
+    def _check_types(self) -> None:
+        """Whether agents meet partners of every type in training, or nobody could learn what to do with these."""
+        for seed in self.seeds:
+            met = {each.type for each in self.partners.ids(self, seed)}
+            for name in self.task.types:
+                if name not in met:
+                    raise ValueError(f"partners must be of every type, and none of those of seed {seed} is {name}")
 
     def _check_games(self, name: str, games: int) -> None:
         for seed in self.seeds:

@@ -50,7 +50,7 @@ class Pretrained:
 
     def identities(self, study: Study) -> set[tuple[str, Any]]:
         del study
-        return {("the file", name) for name in self.files}
+        return {("the file", _place(name)) for name in self.files}
 
     @property
     def stage(self) -> str:
@@ -71,7 +71,7 @@ class Pretrained:
             )
         trained_with = study.partners.identities(study) | {(CLONE, seed) for seed in study.seeds}
         is_met_again = _was_trained_so(saved.about, study) and (CLONE, saved.about["seed"]) in trained_with
-        if self is study.held_out and is_met_again:
+        if is_met_again and self in _all_within(study.held_out):
             raise ValueError(f"held_out must be partners that nobody trains with, and {name} is trained with")
 
     def needs(self, study: Study, seed: int | None = None) -> tuple[str, ...]:
@@ -90,6 +90,20 @@ class Pretrained:
     def in_words(self, study: Study, seed: int | None = None) -> str:
         del seed
         return f"pretrained partners ({', '.join(map(str, self.ids(study)))})"
+
+
+def _place(name: str) -> str:
+    """Where a file is, by whichever name it is called; if it is nowhere, that is said when it is looked for."""
+    try:
+        return str(path_of(name).resolve())
+    except Incompatible:
+        return name
+
+
+def _all_within(source: Any) -> list[Any]:
+    """A source, or those that it is a mixture of."""
+    parts = getattr(source, "sources", None)
+    return [source] if parts is None else [each for part in parts for each in _all_within(part)]
 
 
 def _was_trained_so(about: Mapping[str, Any], study: Study) -> bool:

@@ -23,14 +23,19 @@ from coadapt.storage.sealed import checksum
 class Scripted:
     """One player of each type, or several. Their populations are counted from zero."""
 
-    by_type: Mapping[str, Player | Sequence[Player]]
+    by_type: dataclasses.InitVar[Mapping[str, Player | Sequence[Player]]]
+    described: dict[str, Any] = dataclasses.field(init=False)  # what is kept of them in a run's configuration
+
+    def __post_init__(self, by_type: Mapping[str, Player | Sequence[Player]]) -> None:
+        vars(self)["_by_type"] = dict(by_type)
+        vars(self)["described"] = {str(who): described(player) for who, player in self.members}
 
     @cached_property
     def members(self) -> list[tuple[PartnerId, Player]]:
         """Who they are."""
         return [
             (PartnerId(number, name), player)
-            for name, given in self.by_type.items()
+            for name, given in vars(self)["_by_type"].items()
             for number, player in enumerate([given] if isinstance(given, Player) else given)
         ]
 
@@ -44,12 +49,12 @@ class Scripted:
 
     @property
     def settings(self) -> Any:
-        return {str(who): described(player) for who, player in self.members}
+        return self.described
 
     def check(self, study: Study) -> None:
         if not self.members:
             raise ValueError("nobody is there to be met: list at least one player of a type")
-        for name in self.by_type:
+        for name in vars(self)["_by_type"]:
             one_of("types of partners", name, study.task.types)
 
     def ids(self, study: Study, seed: int | None = None) -> list[PartnerId]:
