@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
+from coadapt.cli import main
 from coadapt.cli.answers import answered
 from coadapt.configs.data import plain
 from coadapt.experiments import matrix_game
+from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.storage import runs
 
 MATRIX_GAME = ("reproduce", "matrix-game")
@@ -84,6 +86,19 @@ def test_a_run_that_is_not_there_is_a_mistake(tmp_path, arguments, sentence):
 def test_without_runs_the_list_says_how_to_start_one(tmp_path):
     answer = coadapt("runs", folder=tmp_path)
     assert answer.stdout == "There are no runs in runs yet. Start one with: coadapt reproduce matrix-game\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "held_out"),
+    [((), None), (("--set", 'held_out={"seeds": [100]}'), SelfPlay((100,)))],
+)
+def test_one_agent_is_trained_alone_unless_somebody_is_asked_for(monkeypatch, settings, held_out):
+    """With its training partners, and nobody else has to be trained first."""
+    asked = []
+    monkeypatch.setattr("coadapt.cli.experiments._run", lambda experiment, config, *_: asked.append(config))
+    main(["train", "salesman", "--seed", "3", "--quiet", *settings])
+    (study,) = asked
+    assert (study.seeds, study.methods, study.held_out) == ((3,), ("behaviour_conditioned",), held_out)
 
 
 WHEN_JAX_IS_LOADED = """

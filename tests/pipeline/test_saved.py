@@ -61,6 +61,7 @@ def test_what_was_saved_plays(files, agent):
         ({"agent": "oracle"}, "is of 'oracle'; wanted is one of: behaviour-conditioned, lstm"),
         ({"labels": ["good", "bad"]}, r"has the labels \['good', 'bad'\], not \['novice'"),
         ({"conditioning": "luck"}, "has a policy that is conditioned on 'luck'; known are probabilities, map, sampled"),
+        ({"game": {"a": None}}, "does not say what it should under 'game'"),
         ({"agent": []}, "does not say what it should under 'agent'"),
         ({"conditioning": {}}, "does not say what it should under 'conditioning'"),
         ({"type": 3}, "does not say what it should under 'type'"),

@@ -353,6 +353,14 @@ def test_a_file_that_is_written_anew_is_read_anew(file):
     assert source.settings != settings
 
 
+@pytest.mark.parametrize("about", [{}, {"seed": 5}, {"seed": 5, "type": "expert"}, {"seed": "5", "type": "skilled"}])
+def test_a_file_has_to_say_who_its_partner_is(file, about):
+    saved.save(file, saved.read(file, {"salesman": type(TASK)})._replace(about=about))
+    of = study(held_out=Pretrained((str(file),)))
+    with pytest.raises(Incompatible, match="does not say of which seed and of which type its partner is"):
+        _ = of.held_out_ids
+
+
 def test_files_of_agents_and_of_other_games_are_no_partners(file):
     """A study alone reads no file; whoever asks for its stages hears of it."""
     agents = study(FAST, held_out=Pretrained(("salesman/lstm/0",)))

@@ -113,7 +113,7 @@ def test_a_damaged_list_is_no_list(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("folder", "experiment"),
-    [("matrix_game", "matrix_game"), ("salesman", "salesman_shipped"), ("matrix_game_tuning", "matrix_game_tuning")],
+    [("matrix_game", "matrix_game"), ("salesman", "salesman_pretrained"), ("matrix_game_tuning", "matrix_game_tuning")],
 )
 def test_the_committed_results_are_as_published_and_can_be_published_again(run, tmp_path, folder, experiment):
     shutil.copytree(RESULTS / folder, tmp_path / folder)

@@ -25,7 +25,7 @@ PRETRAINED = Path(__file__).parents[1] / "weights"
 MANY = 20_000
 """Whoever wants to play asks for so many decisions or more; tables that take longer are not worked out."""
 
-SAID_BY_A_WORD: dict[str, Any] = {"agent": str, "conditioning": str | None, "type": str | None}
+SAID_BY_A_WORD: dict[str, Any] = {"game": str, "agent": str, "conditioning": str | None, "type": str | None}
 
 
 class Agent(NamedTuple):

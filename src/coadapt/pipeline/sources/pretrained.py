@@ -45,8 +45,7 @@ class Pretrained:
 
     def ids(self, study: Study, seed: int | None = None) -> list[PartnerId]:
         del seed
-        about = (read_file(name, study.task).about for name in self.files)
-        return [PartnerId(of["seed"], of["type"]) for of in about]
+        return [_id(name, read_file(name, study.task)) for name in self.files]
 
     def identities(self, study: Study) -> set[tuple[str, Any]]:
         del study
@@ -90,6 +89,13 @@ class Pretrained:
     def in_words(self, study: Study, seed: int | None = None) -> str:
         del seed
         return f"pretrained partners ({', '.join(map(str, self.ids(study)))})"
+
+
+def _id(name: str, saved: Saved) -> PartnerId:
+    seed, type_ = saved.about.get("seed"), saved.about.get("type")
+    if not isinstance(seed, int) or type_ not in saved.task.types:
+        raise Incompatible(f"{name} does not say of which seed and of which type its partner is")
+    return PartnerId(seed, type_)
 
 
 def _place(name: str) -> str:
