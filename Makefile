@@ -65,6 +65,8 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/pyright
+	@PATH="$(CURDIR)/$(BIN):$$PATH" pyright --verifytypes coadapt --ignoreexternal > .venv/typed.log \
+		&& grep "completeness" .venv/typed.log || { grep "error" .venv/typed.log; exit 1; }
 
 # Most of the time goes into compiling, which takes one core: so several files at a time.
 SIDE_BY_SIDE := --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 12

@@ -17,6 +17,7 @@ from coadapt.pipeline.showing import Showing
 from coadapt.pipeline.sources.scripted import Scripted
 from coadapt.pipeline.study import Study
 from coadapt.players import Decision
+from coadapt.runs import experiment as planning
 from coadapt.runs.experiment import Experiment, plan
 from coadapt.runs.launch import Changed, carry_out
 from coadapt.storage.files import Incompatible
@@ -186,18 +187,23 @@ def test_it_goes_on_with_the_same_players_and_with_no_others(run):
         carry_out(experiment_of(other), other, run.folder)
 
 
-def test_without_an_oracle_all_else_is_measured():
+class Unknown(Walkers):
+    """The same, of which nobody knows what can be had at best."""
+
+    @property
+    def oracle(self):  # pyright: ignore[reportIncompatibleMethodOverride]
+        return None
+
+
+def test_without_an_oracle_all_else_is_measured(monkeypatch):
     """Planning it is enough: that traces every stage, though it runs none."""
-
-    class Unknown(Walkers):
-        @property
-        def oracle(self):  # pyright: ignore[reportIncompatibleMethodOverride]
-            return None
-
+    monkeypatch.setattr(planning, "_known_shapes", {})
     task = STUDY.task
     study = replace(STUDY, task=Unknown(task.game, task.sizes, task.pairs))
-    measured = {planned.stage.name for planned in plan(experiment_of(study), study, {})}
+    planned = {each.stage.name: each for each in plan(experiment_of(study), study, {})}
     known = {stage.name for stage in stages_of(STUDY)}
     by_an_oracle = {"bounds", "optima", *(f"regret_{name}_3" for name in METHODS)}
-    assert measured == known - by_an_oracle
     assert by_an_oracle < known
+    assert set(planned) == known - by_an_oracle
+    noted = planned["adaptation_behaviour_conditioned_3"].outcome["sample"]
+    assert set(noted.lasting) == set(noted.kept) == {"predictor"}  # and no posterior
