@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coadapt.configs.data import plain
 from coadapt.pipeline.pages import Story, conclusion_of, results_in, write_report
 from coadapt.storage.files import Incompatible
 from coadapt.tables import Table
@@ -80,6 +81,17 @@ def test_results_that_do_not_tell_their_story_are_called_by_their_name(tmp_path,
     assert "<h2>mine</h2>" in html
     assert "One row" in html
     assert html.count("<img") == 0
+
+
+@pytest.mark.parametrize("stem", ["../beside", "/beside", "..", "", "results/../first"])
+def test_pictures_are_those_of_the_folder_alone(tmp_path, stem):
+    (tmp_path / "beside.svg").write_text("<svg/>")
+    folder = made_up(tmp_path / "results", STORY._replace(captions={stem: "Not ours."})._asdict())
+    assert write_report([folder], tmp_path / "page")[0].read_text().count("<img") == 0
+
+
+def test_a_story_without_captions_can_be_written():
+    assert plain(Story("My game")._asdict())["captions"] == {}
 
 
 def test_stories_are_told_in_their_order(tmp_path):

@@ -14,13 +14,16 @@ import numpy as np
 import pytest
 
 from coadapt import catalogue
+from coadapt.configs.data import plain
 from coadapt.evaluation.returns import Means
 from coadapt.experiments.salesman import FAST, PACKAGE
 from coadapt.experiments.salesman.showing import SHOWING
 from coadapt.experiments.salesman.task import TYPES
 from coadapt.partners.dirichlet import Stationary
 from coadapt.pipeline import saved
+from coadapt.pipeline.evaluation import Cell
 from coadapt.pipeline.experiment import stages_of
+from coadapt.pipeline.report import headline
 from coadapt.pipeline.results import gather
 from coadapt.pipeline.self_play import Clones, candidates, iterations_of, picked, snapshots_of
 from coadapt.pipeline.sources.mixture import FromBlock, Mixture
@@ -29,8 +32,10 @@ from coadapt.pipeline.sources.scripted import Scripted, described
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained
 from coadapt.pipeline.study import PartnerId, Study, partners_of
-from coadapt.pipeline.task import new_policy
+from coadapt.pipeline.tables import tables
+from coadapt.pipeline.task import identity_of, new_policy
 from coadapt.players import Decision
+from coadapt.storage import trees
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
 
@@ -353,6 +358,15 @@ def test_a_file_that_is_written_anew_is_read_anew(file):
     assert source.settings != settings
 
 
+def test_whoever_is_said_to_be_somebody_else_is_another_partner(file):
+    """Its label is: what was made with the same weights under another is not the same."""
+    source = Pretrained((str(file),))
+    before, manifest = source.settings, trees.read_manifest(file)
+    saved.save(file, saved.read(file, {"salesman": type(TASK)})._replace(about={"seed": 5, "type": "novice"}))
+    assert trees.read_manifest(file)["sha256"] == manifest["sha256"]
+    assert source.settings != before
+
+
 @pytest.mark.parametrize("about", [{}, {"seed": 5}, {"seed": 5, "type": "expert"}, {"seed": "5", "type": "skilled"}])
 def test_a_file_has_to_say_who_its_partner_is(file, about):
     saved.save(file, saved.read(file, {"salesman": type(TASK)})._replace(about=about))
@@ -566,3 +580,37 @@ def test_results_know_partners_of_any_source():
         "0-skilled",
     ]
     assert results.of_type("skilled") == [2, 3]
+
+
+def test_a_type_that_nobody_held_out_is_of_is_left_out_of_the_results():
+    of = study(partners=OF_EVERY_TYPE, held_out=Scripted({"skilled": Homing(2.0)}), methods=("lstm",), seeds=(0,))
+    cell = Cell(length=4.0, total=0.25, total_error=0.0, finished=1.0)
+    results = gather(of, {}, SHOWING)._replace(cells={("lstm", 0, "argmax"): [cell]}, mode="argmax")
+    assert results.types == ("skilled",)
+    assert headline(results) == {"LSTM, skilled": 0.25}
+    assert "nan" not in "".join(table.markdown() for table in tables(results))
+    assert gather(study(partners=OF_EVERY_TYPE, held_out=None), {}, SHOWING).types == TYPES
+
+
+class Namesake(type(TASK)):
+    """Another task in the same module, with the same fields."""
+
+
+class OtherTypes(type(TASK)):
+    """One more, with partners of other types."""
+
+    @property
+    def types(self):
+        return ("novice", "expert", "skilled")
+
+
+def test_tasks_with_the_same_fields_are_not_the_same_task():
+    """Or one would be given what was trained for the other."""
+    same = {field.name: getattr(TASK, field.name) for field in dataclasses.fields(TASK)}
+    identities = [plain(identity_of(task)) for task in (TASK, Namesake(**same), OtherTypes(**same))]
+    assert identities[0] == plain(identity_of(type(TASK)(**same)))
+    assert identities[0] not in identities[1:]
+    assert identities[1] != identities[2]
+    for stage in stages_of(study()):
+        if not stage.name.startswith(STAGE):
+            assert stage.settings["task"] == identity_of(TASK), stage.name

@@ -5,7 +5,7 @@ import difflib
 import json
 import math
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from coadapt.configs.checks import shown
@@ -19,7 +19,7 @@ def plain(data: Any) -> Any:
     """The same data made of nothing but dictionaries, lists, strings, numbers and None; NaN becomes None."""
     if dataclasses.is_dataclass(data):
         return {field.name: plain(getattr(data, field.name)) for field in dataclasses.fields(data)}
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
         return [plain(value) for value in data]

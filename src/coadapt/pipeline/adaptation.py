@@ -28,7 +28,7 @@ from coadapt.pipeline.method import Method
 from coadapt.pipeline.seats import MANY, THIS_RUN, AgentSource, display_of, in_each_mode, labels_by_game, taken_by
 from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
 from coadapt.pipeline.study import PartnerId, Study, partners_of, populations
-from coadapt.pipeline.task import code_of
+from coadapt.pipeline.task import code_of, identity_of
 from coadapt.players import prepared
 from coadapt.runs.stage import Info, Inputs, Stage
 
@@ -142,7 +142,12 @@ PURPOSES = {ADAPTATION: "adaptation", SWITCH: "exchange"}
 def _stage(
     name: str, study: Study, method: Method, seed: int, agents: AgentSource, measure: Any, settings: dict[str, Any]
 ) -> Stage:
-    settings |= {"task": study.task, "seed": seed, "conditioning": study.conditioning, "batch": study.batch}
+    settings |= {
+        "task": identity_of(study.task),
+        "seed": seed,
+        "conditioning": study.conditioning,
+        "batch": study.batch,
+    }
     settings |= {"held_out": study.held_out.settings, "episodes": study.measures.episodes, "method": method.name}
     settings |= {"modes": agents.modes}
     return measuring_stage(

@@ -23,7 +23,7 @@ from coadapt.pipeline.method import Training
 from coadapt.pipeline.self_play import Clones, about_training, networks_of
 from coadapt.pipeline.stages import Learner, key_for, stage_name, training_stage
 from coadapt.pipeline.study import Study, partners_of
-from coadapt.pipeline.task import Task, code_of, new_critic, new_predictor
+from coadapt.pipeline.task import Task, code_of, identity_of, new_critic, new_predictor
 from coadapt.players import Belief
 from coadapt.runs.stage import Inputs, Stage
 
@@ -96,7 +96,12 @@ def predictor(study: Study, training: SupervisedConfig) -> Learner:
 
 def training_of(study: Study, training: Training, seed: int) -> Stage:
     """The stage of one training of one seed."""
-    settings = {"task": study.task, "seed": seed, "training": training.settings, "points": study.curve_points}
+    settings = {
+        "task": identity_of(study.task),
+        "seed": seed,
+        "training": training.settings,
+        "points": study.curve_points,
+    }
     if training.conditioning is not None:
         settings["conditioning"] = training.conditioning
     code, needs = (__name__, training.code, *code_of(study.task)), ()

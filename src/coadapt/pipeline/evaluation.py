@@ -34,7 +34,7 @@ from coadapt.pipeline.seats import (
 from coadapt.pipeline.self_play import made_by, snapshots_of, with_itself
 from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
 from coadapt.pipeline.study import PartnerSource, Study, partners_of
-from coadapt.pipeline.task import code_of
+from coadapt.pipeline.task import code_of, identity_of
 from coadapt.runs.stage import Info, Inputs, Stage
 
 EVALUATION, CONTROLS, MATRIX, VALIDATION, SELF_PLAY = (
@@ -205,7 +205,7 @@ def self_play_of(study: Study, seed: int, types: Sequence[str]) -> Stage:
 
 def _settings(study: Study, seed: int) -> dict[str, Any]:
     return {
-        "task": study.task,
+        "task": identity_of(study.task),
         "seed": seed,
         "episodes": study.episodes,
         "batch": study.batch,

@@ -116,7 +116,7 @@ def draw_switch(results: Results) -> Pictures:
 def draw_evaluation_matrix(results: Results) -> Pictures:
     """Every agent with every partner."""
     partners = results.met_in_matrix
-    order = [n for type_ in reversed(results.types) for n, partner in enumerate(partners) if partner.type == type_]
+    order = [n for type_ in reversed(results.all_types) for n, partner in enumerate(partners) if partner.type == type_]
     runs = [(method, seed) for method, seed, mode in results.matrix if mode == results.mode]
     runs.sort(key=lambda run: list(METHODS).index(run[0]))
     values = np.array([[results.matrix[method, seed, results.mode][n].total for n in order] for method, seed in runs])
@@ -139,7 +139,7 @@ def draw_learning(results: Results) -> Pictures:
         if training == CLONES
     ]
     panels = [Panel("self-play", clones)] if clones else []
-    for type_ in reversed(results.types):
+    for type_ in reversed(results.all_types):
         lines = []
         for name in results.study.methods:
             method = METHODS[name]

@@ -33,7 +33,7 @@ def model_card(results: Results) -> str:
         partners=_partner_files(study),
         measured="" if shown else UNMEASURED,
         limits=f"{limits}, " if (limits := results.showing.limits(study.task)) else "",
-        types=len(results.types),
+        types=len(results.all_types),
         company=" ".join(_company(study)),
     )
     return "\n".join([card, *(table.markdown() for table in (*shown, partner_table(results)))])

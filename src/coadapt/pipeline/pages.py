@@ -114,6 +114,9 @@ def sections_of(folder: Path, run: str = "") -> list[Section]:
 
 
 def _picture(folder: Path, stem: str) -> Path | None:
+    """The file of a picture, which lies in the folder itself, whatever results may say."""
+    if Path(stem).name != stem:
+        return None
     found = next((file for ending in ENDINGS if (file := folder / f"{stem}.{ending}").is_file()), None)
     if found is not None and found.stat().st_size > MOST_BYTES:
         raise Incompatible(f"{found} is larger than any picture; make the results again")

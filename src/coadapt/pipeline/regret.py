@@ -22,7 +22,7 @@ from coadapt.pipeline.method import Method
 from coadapt.pipeline.seats import THIS_RUN, AgentSource, Seat, display_of, in_each_mode, taken_by, told_labels
 from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
 from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study, partners_of
-from coadapt.pipeline.task import Optima, Oracle, Played, code_of
+from coadapt.pipeline.task import Optima, Oracle, Played, code_of, identity_of
 from coadapt.players import Player, prepared
 from coadapt.runs.stage import Info, Inputs, Stage
 
@@ -42,7 +42,7 @@ def bounds_of(study: Study, oracle: Oracle) -> Stage:
     return measuring_stage(
         BOUNDS,
         (__name__, *code_of(study.task)),
-        {"task": study.task, "layouts": layouts},
+        {"task": identity_of(study.task), "layouts": layouts},
         measure,
         key_for(0, BOUNDS),
         layouts,
@@ -157,7 +157,7 @@ def from_starts(
 def _settings(study: Study) -> dict[str, Any]:
     measures = study.measures
     return {
-        "task": study.task,
+        "task": identity_of(study.task),
         "held_out": study.held_out.settings,
         "layouts": measures.layouts,
         "starts": measures.starts,

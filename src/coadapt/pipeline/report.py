@@ -208,7 +208,7 @@ def _validated(results: Results) -> dict[str, float]:
     chosen = results.study.conditioning, results.mode
     found = [validated(results, results.validation[*chosen, seed], seed) for seed in results.study.seeds]
     mean = lambda type_: float(np.mean([of[type_] for of in found]))
-    return {f"with the {type_} partners it trained with": mean(type_) for type_ in reversed(results.types)}
+    return {f"with the {type_} partners it trained with": mean(type_) for type_ in reversed(results.all_types)}
 
 
 def verdict(results: Results) -> str:

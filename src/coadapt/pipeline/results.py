@@ -53,8 +53,14 @@ class Results(NamedTuple):
     curves: Mapping[tuple[str, int], dict[str, np.ndarray]] = NONE  # by training, seed and name: points
 
     @property
-    def types(self) -> tuple[str, ...]:
+    def all_types(self) -> tuple[str, ...]:
         return self.study.task.types
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Of which types the held-out partners are: some may be missing, and all count where nobody is held out."""
+        there = {each.type for each in self.held_out_ids}
+        return tuple(each for each in self.all_types if each in there or not there)
 
     @property
     def main(self) -> str | None:

@@ -22,7 +22,7 @@ from coadapt.learning.ppo import AsPlayer, PPOConfig, PPOInfo, PPOState
 from coadapt.partners.population import Partners
 from coadapt.pipeline.stages import Learner, key_for, measuring_stage, stage_name, training_stage
 from coadapt.pipeline.study import Study
-from coadapt.pipeline.task import Task, code_of, new_critic, new_policy, no_label
+from coadapt.pipeline.task import Task, code_of, identity_of, new_critic, new_policy, no_label
 from coadapt.runs.stage import Info, Inputs, Stage
 
 CLONES, LEVELS = "clones", "levels"
@@ -156,13 +156,12 @@ def cloning_of(study: Study, seed: int) -> Stage:
     task, training = study.task, study.clones
     assert training is not None
     kept = by_plan(candidates(training.iterations)) if study.shares else by_length(study.levels)
-    settings = {"task": task, "seed": seed, "training": training, "levels": study.levels, "points": study.curve_points}
-    if study.shares:
-        settings["levels"] = "picked afterwards"
+    levels = "picked afterwards" if study.shares else study.levels
+    settings = {"seed": seed, "training": training, "levels": levels, "points": study.curve_points}
     return training_stage(
         stage_name(CLONES, seed),
         (__name__, *code_of(task)),
-        settings,
+        settings | {"task": identity_of(task)},
         clones(task, training, kept),
         key_for(seed, CLONES)[None],
         lambda inputs: (),
@@ -185,7 +184,7 @@ def levels_of(study: Study, seed: int) -> Stage:
     return measuring_stage(
         stage_name(LEVELS, seed),
         (__name__, *code_of(study.task)),
-        {"task": study.task, "seed": seed},
+        {"task": identity_of(study.task), "seed": seed},
         measure,
         key_for(seed, LEVELS),
         len(candidates(study.clones.iterations)) + 2,

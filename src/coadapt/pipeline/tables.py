@@ -99,7 +99,7 @@ def lead_table(results: Results) -> Table:
 def label_table(results: Results) -> Table:
     """What the label is worth: the same policy on its own belief, or with other labels."""
     there = {method for method, _, _ in results.cells}
-    told = {results.main: "its own belief"} | label_titles(results.types)
+    told = {results.main: "its own belief"} | label_titles(results.all_types)
     mean = lambda method, type_: results.by_seed(method, results.mode, type_, "total").mean()
     rows = [
         [title, *(f"{mean(method, type_):.4f}" for type_ in results.types)]
@@ -184,11 +184,12 @@ def switch_return(results: Results, name: str, first: str, second: str) -> float
 
 def validation_table(results: Results) -> Table:
     """What is chosen on training partners: what of the belief the policy gets, and how the agent acts."""
+    types = results.all_types
     ways = dict.fromkeys((way, mode) for way, mode, _ in results.validation)
     rows = []
     for way, mode in ways:
         found = [validated(results, results.validation[way, mode, seed], seed) for seed in results.study.seeds]
-        means = [float(np.mean([of[type_] for of in found])) for type_ in results.types]
+        means = [float(np.mean([of[type_] for of in found])) for type_ in types]
         chosen = "chosen" if (way, mode) == (results.study.conditioning, results.mode) else ""
         rows.append([way, mode, *(f"{mean:.4f}" for mean in means), f"{np.mean(means):.4f}", chosen])
     training, execution = (np.mean([a[n] for a in results.accuracies.values()]) for n in range(2))
@@ -196,14 +197,14 @@ def validation_table(results: Results) -> Table:
         "Validation: return with the partners it trained with, by what the policy gets of the belief and how it acts; "
         f"the predictor's accuracy was {training:.1%} at the end of training and is {execution:.1%} in execution"
     )
-    return Table(title, ["conditioning", "acting", *results.types, "all", ""], rows, left=(1, len(results.types) + 3))
+    return Table(title, ["conditioning", "acting", *types, "all", ""], rows, left=(1, len(types) + 3))
 
 
 def validated(results: Results, cells: list[Cell], seed: int) -> dict[str, float]:
     """The mean return with the training partners of each type."""
     ids = results.study.partners.ids(results.study, seed)
     totals = lambda type_: [cell.total for who, cell in zip(ids, cells, strict=True) if who.type == type_]
-    return {type_: float(np.mean(totals(type_))) for type_ in results.types}
+    return {type_: float(np.mean(totals(type_))) for type_ in results.all_types}
 
 
 def partner_table(results: Results) -> Table:

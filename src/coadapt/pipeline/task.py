@@ -96,6 +96,12 @@ def code_of(task: Task) -> tuple[str, ...]:
     return tuple(dict.fromkeys((type(task).__module__, type(task.game).__module__)))
 
 
+def identity_of(task: Task) -> dict[str, Any]:
+    """Which task it is, as settings of what depends on it: two with the same fields may differ."""
+    name_of = lambda value: f"{type(value).__module__}.{type(value).__qualname__}"
+    return {"class": name_of(task), "game": name_of(task.game), "types": task.types, "fields": task}
+
+
 def no_label(task: Task) -> Vector:
     """What a policy is told that is told nothing."""
     return jnp.zeros(len(task.types))

@@ -14,7 +14,7 @@ def titles(results: Results) -> dict[str, str]:
     methods = {name: method.title for name, method in METHODS.items()}
     informed = {"exact_posterior": "on the exact posterior"}
     unnamed = {name: name.replace("_", " ") for name in results.untrained}  # where nobody says what they are called
-    return methods | informed | label_titles(results.types) | unnamed | dict(results.showing.untrained)
+    return methods | informed | label_titles(results.all_types) | unnamed | dict(results.showing.untrained)
 
 
 def colours(results: Results) -> dict[str, str]:
@@ -28,7 +28,7 @@ TYPE_COLOURS = ("tab:red", "tab:orange", "tab:green", "tab:purple", "tab:brown",
 
 def type_colours(results: Results) -> dict[str | None, str]:
     """Of partners of each type, and of all of them."""
-    return {name: TYPE_COLOURS[n % len(TYPE_COLOURS)] for n, name in enumerate(results.types)} | {None: "black"}
+    return {name: TYPE_COLOURS[n % len(TYPE_COLOURS)] for n, name in enumerate(results.all_types)} | {None: "black"}
 
 
 def paper_row(results: Results, method: str, type_: str) -> PaperRow | None:

@@ -16,7 +16,8 @@ from coadapt.pipeline.study import CLONE, Partner, PartnerId, Study
 from coadapt.pipeline.task import Task
 from coadapt.runs import stage as stage_module
 from coadapt.runs.stage import Inputs, Stage
-from coadapt.storage.files import Incompatible
+from coadapt.storage.files import Incompatible, json_text
+from coadapt.storage.sealed import checksum
 from coadapt.storage.trees import read_manifest
 
 STAGE = "pretrained_partners"
@@ -135,8 +136,8 @@ def handing_on(name: str, files: Mapping[str, Agent], task: Task, family: str) -
 
 
 def digests(files: Sequence[str]) -> dict[str, str]:
-    """What is in the files, by their names."""
-    return {name: read_manifest(path_of(name))["sha256"] for name in files}
+    """What is in the files, by their names: the arrays, whose digest a manifest has, and all that is said of them."""
+    return {name: checksum(json_text(read_manifest(path_of(name))).encode()) for name in files}
 
 
 def read_file(name: str, task: Task, agent: Agent = PARTNER) -> Saved:
