@@ -106,7 +106,7 @@ weights: clean-tree $(READY)
 	done
 
 tuning: clean-tree $(READY)
-	$(BIN)/coadapt tune matrix-game --publish results/matrix_game_tuning
+	$(BIN)/python -m tuning --publish results/matrix_game_tuning
 
 # Each peer has an environment of its own, so that none of them disturbs ours; their versions are theirs, too.
 PEERS := torch numpy jaxmarl jumanji

@@ -1,6 +1,5 @@
 """The command `python -m benchmarks`, which measures how fast all of this is."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import tyro
 from tyro.conf import arg
 
-from coadapt.cli.answers import announce, answered, mistakes_explained, tell
+from coadapt.cli.answers import announce, answer, mistakes_explained, tell
 from coadapt.cli.commands import PARSED
 from coadapt.cli.experiments import RUNS
 
@@ -61,12 +60,7 @@ def bench(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point."""
-    given = sys.argv[1:] if arguments is None else arguments
-    with answered():
-        with mistakes_explained():
-            if "" in given:
-                raise ValueError("one of the arguments is empty; leave it out, or say what you mean")
-        tyro.cli(bench, prog="python -m benchmarks", args=given, config=PARSED)
+    answer(lambda given: tyro.cli(bench, prog="python -m benchmarks", args=given, config=PARSED), arguments)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,6 @@ main()
         (("reproduce", "matrix-game"), "The matrix game"),
         (("reproduce", "salesman"), "The travelling-salesman gridworld"),
         (("train", "salesman", "--seed", "3"), "Training for the travelling-salesman gridworld, seed 3"),
-        (("tune", "matrix-game"), "The search for the matrix game's settings"),
         (("evaluate",), "Evaluating salesman/behaviour-conditioned"),
         (("watch",), "Watching salesman/behaviour-conditioned"),
         (("evaluate", "--quiet"), ""),
@@ -188,23 +187,6 @@ def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments,
     answer = coadapt(*MATRIX_GAME, *arguments, "--quiet", folder=tmp_path)
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", f"coadapt: {sentence}\n")
     assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--methods",), "methods must be some of predictor, policy, rl2, each named once, not []."),
-        (
-            ("--set", "experiment.predictor.iterations=40"),
-            "iterations must be a whole number from 1 to 2147483647, not 0.",
-        ),
-        (("--methods", "sarsa"), "methods must be some of predictor, policy, rl2, each named once, not ['sarsa']."),
-    ],
-)
-def test_a_search_for_nothing_is_a_mistake(tmp_path, arguments, sentence):
-    answer = coadapt("tune", "matrix-game", *arguments, "--quiet", folder=tmp_path)
-    assert (answer.returncode, answer.stderr) == (2, f"coadapt: {sentence}\n")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [("--seeds", "many"), ("--bogus", "1")])

@@ -62,7 +62,6 @@ GRAMMAR = {
     ("reproduce", "matrix-game"): CONFIGURED | {"--alphas": number, "--seeds": number, "--payoff": path},
     ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number, "--episodes": number},
     ("train", "salesman"): CONFIGURED | {"--seed": number},
-    ("tune", "matrix-game"): EXPERIMENT | {"--methods": ["predictor", "policy", "rl2", "sarsa"]},
     ("resume",): OPTIONS | {"--set": setting, "": path},
     ("evaluate",): {"": [*AGENTS, *path], "--partners": AGENTS, "--episodes": number, "--greedy": [], "--seed": number},
     ("watch",): {"": [*AGENTS, *path], "--partner": AGENTS, "--seed": number, "--to": [*path, "x.gif", "x.png"]},

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from coadapt.configs.data import changed, differences, plain, read_config
 from coadapt.experiments import salesman
-from coadapt.experiments.matrix_game import FAST, PRESETS, TuningConfig
+from coadapt.experiments.matrix_game import FAST, PRESETS
+from tuning.search import TuningConfig
 
 CONFIGS = {f"matrix-game {name}": preset for name, preset in PRESETS.items()} | {"tuning": TuningConfig(FAST)}
 OF_SALESMAN = {

@@ -4,8 +4,12 @@ from dataclasses import replace
 import jax.numpy as jnp
 import pytest
 
-from coadapt.experiments.matrix_game import FAST, TUNING, TuningConfig, search
+from coadapt.experiments.matrix_game import FAST
 from coadapt.runs.launch import carry_out
+from tuning import search
+from tuning.__main__ import main
+from tuning.report import TUNING
+from tuning.search import TuningConfig
 
 
 @pytest.mark.slow
@@ -48,3 +52,22 @@ def test_errors_are_better_when_small_and_shares_when_large(method, best_first):
 def test_a_search_for_nothing_known_is_refused(methods):
     with pytest.raises(ValueError, match="methods must be some of predictor, policy, rl2, each named once"):
         TuningConfig(FAST, methods)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--methods",), "methods must be some of predictor, policy, rl2, each named once, not []."),
+        (
+            ("--set", "experiment.predictor.iterations=40"),
+            "iterations must be a whole number from 1 to 2147483647, not 0.",
+        ),
+        (("--methods", "sarsa"), "methods must be some of predictor, policy, rl2, each named once, not ['sarsa']."),
+    ],
+)
+def test_a_search_for_nothing_is_a_mistake(tmp_path, monkeypatch, capsys, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main([*arguments, "--quiet"])
+    assert (left.value.code, capsys.readouterr().err) == (2, f"coadapt: {sentence}\n")
+    assert list(tmp_path.iterdir()) == []

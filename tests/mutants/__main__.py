@@ -21,7 +21,7 @@ from queue import SimpleQueue
 
 from tests.mutants.mutations import MUTATIONS, ROOT, Mutation, mutated
 
-COPIED = ("src", "tests", "benchmarks", "pyproject.toml")
+COPIED = ("src", "tests", "benchmarks", "tuning", "pyproject.toml")
 SIDE_BY_SIDE = 2
 NOTICED = re.compile(r"^FAILED .* - (assert |AssertionError|Failed: DID NOT RAISE)", re.MULTILINE)
 

@@ -628,13 +628,6 @@ EXPERIMENTS = [
         "experiments/test_matrix_game.py::test_no_label_reaches_an_agent_in_execution",
     ),
     Mutation(
-        "the search chooses the worst policy",
-        "experiments/matrix_game/search.py",
-        'jnp.argsort(means if of.method == "predictor" else -means)',
-        'jnp.argsort(-means if of.method == "predictor" else means)',
-        "experiments/test_tuning.py::test_errors_are_better_when_small_and_shares_when_large",
-    ),
-    Mutation(
         "a learning curve adds up what it should average",
         "pipeline/stages.py",
         "curve.at[point].add(i / chunks_a_point)",

@@ -1,13 +1,12 @@
 """The command `coadapt`: what a person can ask for, and how it answers."""
 
-import sys
 from collections.abc import Sequence
 
 from coadapt.cli.agents import evaluate, watch
-from coadapt.cli.answers import answered, mistakes_explained
+from coadapt.cli.answers import answer
 from coadapt.cli.commands import Commands
 from coadapt.cli.doctor import doctor
-from coadapt.cli.experiments import reproductions, resume, searches, trainings
+from coadapt.cli.experiments import reproductions, resume, trainings
 from coadapt.cli.report import report
 from coadapt.cli.runs import run_commands
 
@@ -30,19 +29,13 @@ coadapt.command("evaluate")(evaluate)
 coadapt.command("watch")(watch)
 coadapt.command("report")(report)
 coadapt.command("runs")(run_commands)
-coadapt.command("tune")(searches)
 coadapt.command("doctor")(doctor)
 coadapt.command("version")(version)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point."""
-    given = sys.argv[1:] if arguments is None else arguments
-    with answered():
-        with mistakes_explained():
-            if "" in given:
-                raise ValueError("one of the arguments is empty; leave it out, or say what you mean")
-        coadapt.answer("coadapt", _completed(given))
+    answer(lambda given: coadapt.answer("coadapt", _completed(given)), arguments)
 
 
 def _completed(arguments: Sequence[str]) -> Sequence[str]:

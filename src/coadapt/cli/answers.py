@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -20,6 +20,16 @@ INTERRUPTED = 130
 
 PLATFORMS = "JAX_PLATFORMS"
 """The environment variable by which one says on what kind of device to compute."""
+
+
+def answer(to: Callable[[Sequence[str]], None], arguments: Sequence[str] | None = None) -> None:
+    """Hand these arguments, or those of the command line, to whoever answers them."""
+    given = sys.argv[1:] if arguments is None else arguments
+    with answered():
+        with mistakes_explained():
+            if "" in given:
+                raise ValueError("one of the arguments is empty; leave it out, or say what you mean")
+        to(given)
 
 
 @contextmanager

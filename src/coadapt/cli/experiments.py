@@ -20,7 +20,6 @@ Choice = TypeVar("Choice")
 
 reproductions: Commands = Commands("Run one of the paper's experiments from beginning to end.")
 trainings: Commands = Commands("Train one agent, with the partners it needs.")
-searches: Commands = Commands("Search the training settings of an experiment, on seeds of its own.")
 
 Preset = Annotated[
     str,
@@ -111,7 +110,7 @@ def reproduce_matrix_game(
         preset_or_file = _chosen(matrix_game.PRESETS, preset, config, matrix_game.MatrixGameConfig)
         chosen = _with(preset_or_file, changes, settings)
         run_options = options.run_options(fresh)
-    _run(matrix_game.EXPERIMENT, chosen, folder, run_options, options.publish)
+    run_to_end(matrix_game.EXPERIMENT, chosen, folder, run_options, options.publish)
 
 
 @reproductions.command("salesman")
@@ -158,7 +157,7 @@ def reproduce_salesman(
             chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanStudy), changes, settings)
         run_options = options.run_options(fresh)
     experiment = salesman.PRETRAINED if pretrained else salesman.EXPERIMENT
-    _run(experiment, chosen, run_folder(name), run_options, options.publish)
+    run_to_end(experiment, chosen, run_folder(name), run_options, options.publish)
 
 
 @trainings.command("salesman")
@@ -187,31 +186,7 @@ def train_salesman(
         chosen = _with(alone, {}, settings)
         run_options = options.run_options(fresh)
     name = Path(f"salesman_{seed}") if run is None else run
-    _run(salesman.EXPERIMENT, chosen, run_folder(name), run_options, options.publish)
-
-
-@searches.command("matrix-game")
-def tune_matrix_game(
-    methods: Annotated[tuple[str, ...], arg(help="Whose settings to search.")] = ("predictor", "policy", "rl2"),
-    settings: Settings = (),
-    run: RunName = Path("matrix_game_tuning"),
-    fresh: Fresh = False,
-    options: AllOptions = AS_USUAL,
-) -> None:
-    """The search that the matrix game's fast preset comes from.
-
-    Every method has a grid of candidates. All are tried at a third of the budget, the best three at the whole of it.
-    Writes tuning.md and, with every number, tuning.json. Takes about an hour on two cores, most of it for RL2. Like
-    every run it can be stopped and goes on.
-    """
-    announce("The search for the matrix game's settings", options.quiet)
-    from coadapt.configs.data import changed
-    from coadapt.experiments import matrix_game
-
-    with mistakes_explained():
-        chosen = changed(matrix_game.TuningConfig(matrix_game.FAST, methods), settings)
-        run_options = options.run_options(fresh)
-    _run(matrix_game.TUNING, chosen, run_folder(run), run_options, options.publish)
+    run_to_end(salesman.EXPERIMENT, chosen, run_folder(name), run_options, options.publish)
 
 
 def resume(
@@ -235,12 +210,16 @@ def resume(
     from coadapt.experiments.registry import EXPERIMENTS
 
     with mistakes_explained():
-        experiment = _choose(EXPERIMENTS, there.experiment, "experiment")
+        if there.experiment not in EXPERIMENTS:
+            raise ValueError(
+                f"{folder} is of {there.experiment!r}, which whoever began it goes on with: run that again"
+            )
+        experiment = EXPERIMENTS[there.experiment]
         as_begun = read_config(experiment.config, there.config)
         config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun
         config = changed(config, settings)
         run_options = options.run_options()
-    _run(experiment, config, folder, run_options, options.publish)
+    run_to_end(experiment, config, folder, run_options, options.publish)
 
 
 def run_folder(run: Path) -> Path:
@@ -249,7 +228,9 @@ def run_folder(run: Path) -> Path:
     return RUNS / run if is_name else run if run.name not in ("", "..") else run.resolve()
 
 
-def _run(experiment: "Experiment", config: Any, folder: Path, run_options: "RunOptions", publish: Path | None) -> None:
+def run_to_end(
+    experiment: "Experiment", config: Any, folder: Path, run_options: "RunOptions", publish: Path | None
+) -> None:
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.runs.experiment import plan
     from coadapt.runs.launch import finish, opened

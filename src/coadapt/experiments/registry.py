@@ -3,7 +3,6 @@
 from coadapt.experiments import matrix_game, salesman
 
 EXPERIMENTS = {
-    experiment.name: experiment
-    for experiment in (matrix_game.EXPERIMENT, matrix_game.TUNING, salesman.EXPERIMENT, salesman.PRETRAINED)
+    experiment.name: experiment for experiment in (matrix_game.EXPERIMENT, salesman.EXPERIMENT, salesman.PRETRAINED)
 }
 SUITES = {suite.package.game: suite for suite in (salesman.SUITE,)}

@@ -7,8 +7,6 @@ one concentration with one seed; all replicates of a method are one program, sid
 from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, QUICK, MatrixGameConfig
 from coadapt.experiments.matrix_game.report import Results
 from coadapt.experiments.matrix_game.reproduce import EXPERIMENT, gather
-from coadapt.experiments.matrix_game.search import TuningConfig
-from coadapt.experiments.matrix_game.tuning import TUNING
 
 __all__ = [
     "EXPERIMENT",
@@ -17,9 +15,7 @@ __all__ = [
     "PAPER",
     "PRESETS",
     "QUICK",
-    "TUNING",
     "MatrixGameConfig",
     "Results",
-    "TuningConfig",
     "gather",
 ]

@@ -15,7 +15,12 @@ import numpy as np
 
 from coadapt.configs.data import plain
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
-from coadapt.experiments.matrix_game.search import (
+from coadapt.runs.experiment import Experiment, Report
+from coadapt.runs.stage import Inputs
+from coadapt.storage.files import write_json, write_text
+from coadapt.storage.provenance import provenance
+from coadapt.tables import Table
+from tuning.search import (
     EPISODES,
     FINAL_SEEDS,
     FINALISTS,
@@ -28,11 +33,6 @@ from coadapt.experiments.matrix_game.search import (
     rounds,
     stages,
 )
-from coadapt.runs.experiment import Experiment, Report
-from coadapt.runs.stage import Inputs
-from coadapt.storage.files import write_json, write_text
-from coadapt.storage.provenance import provenance
-from coadapt.tables import Table
 
 
 class Trial(NamedTuple):
