@@ -13,8 +13,7 @@ import jax
 import coadapt as ca
 from coadapt.experiments.salesman.oracle import over_all_starts
 from coadapt.games.salesman.layouts import layout_of
-from coadapt.oracles.salesman import best_response, joint_optimum
-from coadapt.partners.behaviour import behaviour_of
+from coadapt.oracles.salesman import behaviour_of, best_response, joint_optimum
 
 PARTNERS = [f"salesman/partners/100-{name}" for name in ("skilled", "intermediate", "novice")]
 GAME = ca.Salesman()

@@ -95,7 +95,7 @@ def test_without_runs_the_list_says_how_to_start_one(tmp_path):
 def test_one_agent_is_trained_alone_unless_somebody_is_asked_for(monkeypatch, settings, held_out):
     """With its training partners, and nobody else has to be trained first."""
     asked = []
-    monkeypatch.setattr("coadapt.cli.experiments._run", lambda experiment, config, *_: asked.append(config))
+    monkeypatch.setattr("coadapt.cli.experiments.run_to_end", lambda experiment, config, *_: asked.append(config))
     main(["train", "salesman", "--seed", "3", "--quiet", *settings])
     (study,) = asked
     assert (study.seeds, study.methods, study.held_out) == ((3,), ("behaviour_conditioned",), held_out)

@@ -1,6 +1,5 @@
 """Who needs no arrays waits for none: names are loaded when they are first used, and so is JAX."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -12,22 +11,6 @@ from coadapt.storage import runs
 from tests.windows import LACKING
 
 HEAVY = {"jax", "jaxlib", "numpy", "scipy", "matplotlib", "equinox", "optax"}
-
-
-def imported_for_type_checkers():
-    tree = ast.parse(Path(coadapt.__file__).read_text())
-    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
-    return {
-        node.module: tuple(alias.name for alias in node.names)
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-    }
-
-
-def test_editors_and_people_see_the_same_names():
-    homes = coadapt.HOMES
-    assert imported_for_type_checkers() == homes
-    assert sorted(name for names in homes.values() for name in names) == sorted(coadapt.__all__)
 
 
 @pytest.mark.parametrize("name", coadapt.__all__)

@@ -54,7 +54,7 @@ def begun(monkeypatch):
     """What would be run: the experiment, its configuration, the run's folder and where results are copied to."""
     noted = []
     monkeypatch.setattr(
-        experiments, "_run", lambda of, config, folder, _, to: noted.append((of.name, config, folder, to))
+        experiments, "run_to_end", lambda of, config, folder, _, to: noted.append((of.name, config, folder, to))
     )
     return noted
 
@@ -72,4 +72,4 @@ def test_the_salesmans_results_are_those_of_its_pretrained_agents_on_many_layout
     ((experiment, config, _, to),) = begun
     assert (experiment, to) == ("salesman_pretrained", Path("results/salesman"))
     assert (config.seeds, config.episodes, config.both_modes) == ((0, 1, 2, 3, 4), 20_000, True)
-    assert (config.measures.layouts, config.measures.bound_layouts) == (200, 1_000)
+    assert (config.measures.layouts, config.measures.joint_layouts) == (200, 1_000)

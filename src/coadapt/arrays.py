@@ -3,8 +3,13 @@
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray
+from jaxtyping import Array as Array
+from jaxtyping import Bool as Bool
+from jaxtyping import Float as Float
+from jaxtyping import Int as Int
+from jaxtyping import Integer as Integer
 from jaxtyping import Key as TypedKeys
+from jaxtyping import PRNGKeyArray
 
 Key = PRNGKeyArray
 Keys = TypedKeys[Array, "partners games"]
@@ -15,18 +20,3 @@ Vector = Float[Array, "_"]
 
 EitherArray = TypeVar("EitherArray", Array, np.ndarray)
 """For arithmetic that serves JAX in play and NumPy, in double precision, in the oracles."""
-
-__all__ = [
-    "Array",
-    "Bool",
-    "Count",
-    "EitherArray",
-    "Flag",
-    "Float",
-    "Int",
-    "Integer",
-    "Key",
-    "Keys",
-    "Scalar",
-    "Vector",
-]

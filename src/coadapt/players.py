@@ -7,9 +7,11 @@ leaves at all for those that need none.
 Everything here is written for one game; callers `vmap`.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+import equinox as eqx
 import jax
 import numpy as np
 
@@ -18,23 +20,24 @@ from coadapt.arrays import Array, Float, Int, Key, Scalar, Vector
 View = Callable[[Any], Vector]
 """What a network looks at: an observation in, a vector out."""
 
-Actions = Int[Array, "actions"]
+Permutation = Int[Array, "actions"]
 """By action: which one it is as it is seen."""
 
 
-@runtime_checkable
-class Encoder(Protocol):
-    """An observation as a vector, before any head: its *embedding*."""
+class Encoder(eqx.Module):
+    """An observation as a vector, before any head: its *embedding*. One of your own needs nothing but `__call__`."""
 
+    @abstractmethod
     def __call__(self, observation: Any) -> Vector: ...
 
-    def actions(self, observation: Any) -> Actions | None:
-        """Which action each one is as it is seen. An encoder that turns the board turns the actions with it."""
-        ...
+    def permutation(self, observation: Any) -> Permutation | None:
+        """Which action each one is as it is seen; none: itself. Whoever turns the board turns the actions with it."""
+        del observation
 
     def prepared(self, samples: int) -> "Encoder":
         """The same function, with all worked out beforehand that pays off for so many observations."""
-        ...
+        del samples
+        return self
 
 
 Network = TypeVar("Network")
@@ -72,7 +75,7 @@ class PairView(Protocol):
         """The rows of an observation's pairs, and the rest."""
         ...
 
-    def actions(self, observation: Any) -> Actions:
+    def permutation(self, observation: Any) -> Permutation:
         """Which action each one is as seen from here."""
         ...
 

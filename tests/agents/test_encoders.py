@@ -9,14 +9,14 @@ import pytest
 
 from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import LearnedBelief
-from coadapt.agents.encoders import GridSpec, RelationEncoder, RelationSpec, VectorSpec
+from coadapt.agents.encoders import EncoderSpec, GridSpec, RelationEncoder, RelationSpec, VectorSpec
 from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.games.game import MAIN
 from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
 from coadapt.games.salesman.rules import Salesman
 from coadapt.games.salesman.symmetry import Turn, turned, turned_moves
 from coadapt.networks.relation import TabulatedSum
-from coadapt.players import prepared
+from coadapt.players import Encoder, prepared
 
 GAME = Salesman(size=5, subgoals=2)
 TO_THE_SUM = RelationSpec(RelativePairs(5), before=(32, 32))
@@ -103,7 +103,20 @@ def grid_of(observation):
     return jnp.zeros((2, 5, 5)).at[jnp.arange(2), places[:, 0], places[:, 1]].set(1.0)
 
 
+class OwnEncoder(Encoder):
+    """All that an encoder of one's own needs."""
+
+    def __call__(self, observation):
+        return observation.own / 4
+
+
+class OwnSpec(EncoderSpec):
+    def build(self, key, observation):
+        return OwnEncoder()
+
+
 SPECS = {
+    "own": OwnSpec(),
     "relation": TO_THE_SUM,
     "vector": VectorSpec(lambda seen: seen.own / 4),
     "perceptron": VectorSpec(lambda seen: seen.own / 4, hidden=(8, 6)),

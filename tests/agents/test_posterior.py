@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.best_response import RespondsToLikeliest
-from coadapt.agents.posterior import PartnerPosterior, Sight
+from coadapt.agents.posterior import PartnerEvidence, PartnerPosterior
 from coadapt.encounters import rollout, start_episode
-from coadapt.experiments.salesman.oracle import following, led_to, sight_in
+from coadapt.experiments.salesman.oracle import evidence_in, following, led_to
 from coadapt.games.game import MAIN, StartsAt
 from coadapt.games.matrix import MatrixGame, partner_action
 from coadapt.games.salesman.layouts import layout_of, table_shape
@@ -22,8 +22,8 @@ GAME = Salesman(size=3, subgoals=1, max_steps=8)
 UP, DOWN, LEFT, RIGHT = range(4)
 SHARES = jnp.array([[0.4, 0.1, 0.4, 0.1], [0.1, 0.4, 0.1, 0.4], [0.25, 0.25, 0.25, 0.25]])
 """One is drawn to the upper left, one to the lower right, one walks at random."""
-SIGHT = sight_in(GAME)
-POSTERIOR = PartnerPosterior(SIGHT, Stationary(jnp.log(SHARES)), jnp.eye(3), jnp.array([0.5, 0.25, 0.25]))
+EVIDENCE = evidence_in(GAME)
+POSTERIOR = PartnerPosterior(EVIDENCE, Stationary(jnp.log(SHARES)), jnp.eye(3), jnp.array([0.5, 0.25, 0.25]))
 
 
 def seen(other):
@@ -60,7 +60,7 @@ def test_a_bump_into_one_of_two_walls_may_have_been_either():
 
 def test_partners_that_share_a_label_add_up():
     labels = jnp.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    _, once = beliefs(PartnerPosterior(SIGHT, POSTERIOR.players, labels, POSTERIOR.prior), [1, 1], [0, 1])
+    _, once = beliefs(PartnerPosterior(EVIDENCE, POSTERIOR.players, labels, POSTERIOR.prior), [1, 1], [0, 1])
     np.testing.assert_allclose(once, np.array([0.2, 0.0875]) / 0.2875, atol=1e-6)
 
 
@@ -79,7 +79,7 @@ class Steers(NamedTuple):
 
 def test_each_of_them_is_asked_what_it_would_do_in_its_own_place():
     """A row below the other agent, who seeks it goes up e^2 times as often as down, and who flees it the reverse."""
-    both = PartnerPosterior(SIGHT, Steers(jnp.array([1.0, -1.0])), jnp.eye(2), jnp.array([0.5, 0.5]))
+    both = PartnerPosterior(EVIDENCE, Steers(jnp.array([1.0, -1.0])), jnp.eye(2), jnp.array([0.5, 0.5]))
     _, once = beliefs(both, [1, 1], [0, 1])
     np.testing.assert_allclose(once[0] / once[1], np.exp(2), rtol=1e-5)
 
@@ -91,9 +91,9 @@ def test_in_another_game_it_is_told_what_there_is_to_see():
     """
     game = MatrixGame(jnp.eye(2), max_steps=3)
     looks = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
-    sight = Sight(2, looks, lambda before, now: partner_action(now) > 0, lambda observation: observation)
+    evidence = PartnerEvidence(2, looks, lambda before, now: partner_action(now) > 0, lambda observation: observation)
     shares = jnp.array([[0.9, 0.1], [0.2, 0.8]])
-    posterior = PartnerPosterior(sight, Stationary(jnp.log(shares)), jnp.eye(2), jnp.array([0.5, 0.5]))
+    posterior = PartnerPosterior(evidence, Stationary(jnp.log(shares)), jnp.eye(2), jnp.array([0.5, 0.5]))
     memory, found = posterior.start(), []
     for action in (jnp.zeros(2), jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0])):
         belief, memory = posterior.update(looks()._replace(other_action=action), memory)
@@ -145,7 +145,7 @@ def test_who_knows_the_partner_responds_to_it_in_the_best_way(key):
     layout = layout_of(start)
     behaviours = jnp.broadcast_to(SHARES.reshape(3, 4, *(1,) * 5), (3, 4, *table_shape(GAME)))
     actions = jax.vmap(lambda behaviour: best_response(GAME, layout, behaviour).actions)(behaviours)
-    sure = PartnerPosterior(SIGHT, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
+    sure = PartnerPosterior(EVIDENCE, POSTERIOR.players, jnp.eye(3), jnp.array([0.0, 1.0, 0.0]))
     game, partner = StartsAt(GAME, start), Stationary(jnp.log(SHARES[1]))
     run = lambda player: rollout(start_episode(key, game, (player, partner)), game, (player, partner), 8)[1].actions
     told, knowing = run(RespondsToLikeliest(sure, following(actions))), run(following(actions[1]))

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.agents.beliefs import DirichletPosterior
-from coadapt.agents.onlooker import WithOnlooker
-from coadapt.agents.restarting import Restarting
+from coadapt.agents.beliefs import DirichletPosterior, Restarting, WithOnlooker
 from coadapt.encounters import rollout, start_episode
 from coadapt.evaluation.adaptation import added_up, calibration, calibration_by_step, opinion, steps_until_known
 from coadapt.games.game import MAIN, PARTNER

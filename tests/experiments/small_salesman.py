@@ -30,5 +30,5 @@ SMALL = replace(
     episodes=60,
     validation_episodes=40,
     batch=20,
-    measures=Measures(layouts=10, starts=10, bound_layouts=5, episodes=40, switch_after=3),
+    measures=Measures(layouts=10, starts=10, joint_layouts=5, episodes=40, switch_after=3),
 )

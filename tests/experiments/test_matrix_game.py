@@ -14,8 +14,8 @@ from coadapt.experiments import matrix_game
 from coadapt.experiments.matrix_game import scores
 from coadapt.experiments.matrix_game.config import FAST, PAPER, PRESETS
 from coadapt.experiments.matrix_game.replicates import all_replicates
-from coadapt.experiments.matrix_game.report import Results, comparison_table, reward_table
-from coadapt.experiments.matrix_game.scores import METHODS, Networks, optima_of
+from coadapt.experiments.matrix_game.report import NAMES, Results, comparison_table, reward_table
+from coadapt.experiments.matrix_game.scores import Networks, optima_of
 from coadapt.experiments.matrix_game.training import LEARNERS
 from coadapt.partners.dirichlet import DirichletPartners
 from coadapt.runs.launch import carry_out
@@ -64,7 +64,7 @@ def test_the_rows_are_every_method_mode_alpha_and_seed(summary):
     rows = summary["rows"]
     named = {(row["method"], row["mode"], row["alpha"], row["seed"]) for row in rows}
     assert named == {
-        (m, mode, a, s) for m in METHODS for mode in ("sample", "argmax") for a in (0.03, 1.0) for s in (0, 7)
+        (m, mode, a, s) for m in ("bayes", *NAMES) for mode in ("sample", "argmax") for a in (0.03, 1.0) for s in (0, 7)
     }
     assert len(rows) == len(named)
     assert {(row["mode"], row["episodes"]) for row in rows} == {("sample", 2_000), ("argmax", 1_000)}
@@ -183,7 +183,7 @@ def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():
     """The optimum is zero, so there is no share of it; and one seed has no deviation."""
     scored = StepScores(jnp.zeros((1, 10)), jnp.zeros((1, 10)))
     config = replace(TINY, payoff=((0.0, 0.0),) * 5, alphas=(1.0,), seeds=(0,))
-    results = Results(config, optima_of(config), {(m, "sample"): scored for m in METHODS}, {}, {}, {}, {}, {})
+    results = Results(config, optima_of(config), {(m, "sample"): scored for m in NAMES}, {}, {}, {}, {})
     assert reward_table(results).rows == [["1", *["0.0000"] * 7, "–", "–"]]
     assert comparison_table(results).rows == [["1", *["+0.0000"] * 4]]
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from coadapt.evaluation.returns import Cell
 from coadapt.experiments import matrix_game, salesman
 from coadapt.experiments.matrix_game.report import verdict as matrix_verdict
 from coadapt.experiments.salesman import PACKAGE, PRETRAINED_PRESETS, SalesmanStudy
 from coadapt.experiments.salesman.showing import SHOWING
 from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.salesman.rules import Salesman
-from coadapt.pipeline.evaluation import Cell
 from coadapt.pipeline.experiment import stages_of
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.pretrained import from_package

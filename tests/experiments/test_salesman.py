@@ -14,7 +14,7 @@ from coadapt.games.salesman.rules import Salesman
 from coadapt.learning.ppo import PPOConfig
 from coadapt.pipeline.methods.lstm import matched
 from coadapt.pipeline.sources.self_play import SelfPlay
-from coadapt.pipeline.study import environment_steps
+from coadapt.pipeline.stages import environment_steps
 
 
 def test_the_matched_baseline_has_all_the_steps_of_ours():

@@ -4,12 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from coadapt.evaluation.starts import from_starts
 from coadapt.experiments.salesman.oracle import SalesmanOracle, following, from_table, on_average, over_all_starts
 from coadapt.games.salesman.layouts import Layout, layout_of
 from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.oracles.salesman import at_random, best_response
 from coadapt.partners.dirichlet import Stationary
-from coadapt.pipeline.regret import from_starts
 
 GAME = Salesman(size=4, subgoals=2, max_steps=12)
 ORACLE = SalesmanOracle(GAME)

@@ -17,12 +17,12 @@ from coadapt.experiments.salesman.task import TYPES
 from coadapt.pipeline import pretrained as pretrained_agents
 from coadapt.pipeline import saved
 from coadapt.pipeline.methods import methods_of
+from coadapt.pipeline.partners import partners_of
 from coadapt.pipeline.record import with_record
 from coadapt.pipeline.results import gather
 from coadapt.pipeline.self_play import as_partner, by_length, clones
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained, key_for
-from coadapt.pipeline.study import partners_of
 from coadapt.pipeline.trial import try_out
 from coadapt.runs.executor import RunOptions, Worker
 from coadapt.runs.experiment import plan

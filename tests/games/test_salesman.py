@@ -198,8 +198,8 @@ def test_who_looks_from_home_sees_the_turned_board_and_calls_moves_by_their_name
     observation = GAME.observe(layout([[2, 3], [0, 0]], [[2, 2], [0, 0]], [1, 3]), MAIN)
     assert turned(observation, 4, home(observation, 4)).own.tolist() == [0, 1]
     view = TurnedPairs(4)
-    assert view.actions(observation).tolist() == [RIGHT, LEFT, DOWN, UP]
-    assert RelativePairs(4).actions(observation).tolist() == [UP, DOWN, LEFT, RIGHT]
+    assert view.permutation(observation).tolist() == [RIGHT, LEFT, DOWN, UP]
+    assert RelativePairs(4).permutation(observation).tolist() == [UP, DOWN, LEFT, RIGHT]
     np.testing.assert_array_equal(view.table(), RelativePairs(4).table())
     np.testing.assert_allclose((view(observation).rest[:2] + 1) / 2 * 3, [0, 1], atol=1e-6)
 

@@ -149,6 +149,28 @@ def test_an_entropy_bonus_keeps_a_policy_open_until_it_is_gone():
     assert decide(1.0, 0.0)[1] > 0.99
 
 
+class Barred(eqx.Module):
+    """A policy that never takes the first of two actions."""
+
+    policy: Reactive
+
+    def start(self, key):
+        return self.policy.start(key)
+
+    def decide(self, observation, memory):
+        decision = self.policy.decide(observation, memory)
+        return decision._replace(logits=decision.logits.at[0].set(-jnp.inf))
+
+
+def test_an_action_that_is_never_taken_spoils_nothing(key):
+    """With a single action left there is nothing to learn and nothing open, and all numbers are numbers."""
+    barred = Barred(Reactive(MLP(key, 2, (4,), 2)))
+    _, decide, info = learn(probes.TheAction(), barred, replace(CONFIG, entropy_coefficient=0.1))
+    assert decide(1.0, 0.0).tolist() == [0, 1]
+    assert (info.entropy == 0).all()
+    assert jnp.isfinite(info.policy_gradient_norm).all()
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

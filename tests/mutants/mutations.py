@@ -265,7 +265,7 @@ AGENTS = [
     Mutation(
         "actions are not turned with the board",
         "agents/encoders.py",
-        "return logits if actions is None else logits[actions]",
+        "return logits if permutation is None else logits[permutation]",
         "return logits",
         "agents/test_encoders.py::test_who_looks_from_home_does_the_same_on_a_turned_board",
     ),
@@ -300,7 +300,7 @@ AGENTS = [
     Mutation(
         "the posterior asks partners what they would do in the main seat",
         "agents/posterior.py",
-        "theirs = self.sight.as_partner(observation)",
+        "theirs = self.evidence.as_partner(observation)",
         "theirs = observation",
         "agents/test_posterior.py::test_each_of_them_is_asked_what_it_would_do_in_its_own_place",
     ),
@@ -313,7 +313,7 @@ AGENTS = [
     ),
     Mutation(
         "a belief that is told of the switch remembers nothing after it",
-        "agents/restarting.py",
+        "agents/beliefs.py",
         "jnp.where(step == self.after, new, old)",
         "jnp.where(step >= self.after, new, old)",
         "evaluation/test_adaptation.py::test_who_is_told_of_the_switch_forgets_and_who_is_not_does_not",
@@ -462,10 +462,10 @@ PARTNERS = [
     ),
     Mutation(
         "a partner's table is what it would do in the main seat",
-        "partners/behaviour.py",
+        "oracles/salesman.py",
         "seat: int = PARTNER",
         "seat: int = 0",
-        "partners/test_behaviour.py::test_a_partners_table_is_by_where_the_partner_is",
+        "oracles/test_behaviour.py::test_a_partners_table_is_by_where_the_partner_is",
     ),
     Mutation(
         "gamma draws are those of another concentration",
@@ -518,8 +518,8 @@ EXPERIMENTS = [
     Mutation(
         "an evaluation is given training partners",
         "pipeline/evaluation.py",
-        "(*agents.made_by(method, seed), *study.held_out.needs(study))",
-        "(*agents.made_by(method, seed), *study.partners.needs(study))",
+        "study.episodes // study.batch, Met(study.held_out), ",
+        "study.episodes // study.batch, Met(study.partners), ",
         "pipeline/test_seats.py::test_what_a_stage_may_look_at",
     ),
     Mutation(
@@ -594,10 +594,10 @@ EXPERIMENTS = [
     ),
     Mutation(
         "whoever plays from starts is told what the other partner is",
-        "pipeline/regret.py",
-        "jax.lax.map(with_one, (partners.players, seat.told))",
-        "jax.lax.map(with_one, (partners.players, seat.told[::-1]))",
-        "pipeline/test_from_starts.py::test_every_partner_is_met_from_every_start_by_who_is_told_its_label",
+        "evaluation/starts.py",
+        "jax.lax.map(with_one, (partners.players, told))",
+        "jax.lax.map(with_one, (partners.players, told[::-1]))",
+        "evaluation/test_starts.py::test_every_partner_is_met_from_every_start_by_who_is_told_its_label",
     ),
     Mutation(
         "a type of many partners counts for more",

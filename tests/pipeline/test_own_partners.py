@@ -202,7 +202,7 @@ def test_without_an_oracle_all_else_is_measured(monkeypatch):
     study = replace(STUDY, task=Unknown(task.game, task.sizes, task.pairs))
     planned = {each.stage.name: each for each in plan(experiment_of(study), study, {})}
     known = {stage.name for stage in stages_of(STUDY)}
-    by_an_oracle = {"bounds", "optima", *(f"regret_{name}_3" for name in METHODS)}
+    by_an_oracle = {"joint_optimum", "optima", *(f"regret_{name}_3" for name in METHODS)}
     assert by_an_oracle < known
     assert set(planned) == known - by_an_oracle
     noted = planned["adaptation_behaviour_conditioned_3"].outcome["sample"]

@@ -1,18 +1,22 @@
 """Regrets of made-up numbers, counted by hand."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from coadapt.evaluation.adaptation import Opinion
 from coadapt.evaluation.returns import Notes
-from coadapt.evaluation.statistics import Estimate
+from coadapt.evaluation.starts import Played
+from coadapt.experiments.salesman.showing import SHOWING
 from coadapt.pipeline.adaptation import switched_pairs
-from coadapt.pipeline.regret import by_layout, regrets_of
-from coadapt.pipeline.regret_tables import RegretOfType
-from coadapt.pipeline.results import _since
-from coadapt.pipeline.study import Measures, PartnerId
-from coadapt.pipeline.task import Played
+from coadapt.pipeline.partners import PartnerId
+from coadapt.pipeline.regret import Regret, by_layout, regrets_of
+from coadapt.pipeline.regret_tables import share_gained
+from coadapt.pipeline.results import _since, gather
+from coadapt.pipeline.study import Measures
+from tests.experiments.small_salesman import SMALL
 
 TYPES = ("novice", "intermediate", "skilled")
 
@@ -45,10 +49,19 @@ def test_what_was_played_in_parts_is_put_in_the_order_of_layouts():
     np.testing.assert_array_equal(ordered.total, expected)
 
 
-def test_the_share_of_the_way_that_is_closed():
-    """From the paper's 0.08 to 0.12 at best it is 0.04, of which 0.01 is missing: three quarters."""
-    lost = Estimate(0.01, 0.0, 0.0, 0.02)
-    assert RegretOfType(0.12, 14.0, lost, lost).closed(0.08) == pytest.approx(0.75)
+def test_the_share_gained_is_counted_from_the_label_blind_control():
+    """Blindly 0.04 of the best response's return is lost and by our agent 0.01: three quarters of the way are gained.
+
+    The control itself has gained nothing that one could count, and no more has anybody without it.
+    """
+    layouts = lambda lost: [Regret(0.12, 14.0, np.full(3, lost), np.zeros(3))] * len(SMALL.held_out_ids)
+    lost = {"behaviour_conditioned": 0.01, "label_blind": 0.04}
+    regrets = {(who, seed, "argmax"): layouts(of) for who, of in lost.items() for seed in SMALL.seeds}
+    results = gather(SMALL, {}, SHOWING)._replace(mode="argmax", regrets=regrets)
+    assert share_gained(results, "behaviour_conditioned", "novice") == pytest.approx(0.75)
+    assert share_gained(results, "label_blind", "novice") is None
+    alone = results._replace(study=replace(SMALL, methods=("behaviour_conditioned",)))
+    assert share_gained(alone, "behaviour_conditioned", "novice") is None
 
 
 def test_partner_switches_stay_within_a_population():

@@ -1,7 +1,7 @@
 """Files of agents and partners that do not fit are refused, with a sentence that says why."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ import pytest
 from coadapt import catalogue, memory
 from coadapt.cli import main
 from coadapt.configs.data import plain
+from coadapt.experiments.salesman.task import SalesmanTask
 from coadapt.games.salesman.rules import Salesman
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.saved import PARTNER, Saved, agent_of, read, save
@@ -123,6 +124,20 @@ def test_what_was_written_in_older_words_is_the_same(files, agent):
     before = catalogue.find(files / agent)
     assert (before.agent, before.task, before.about) == (of_today.agent, of_today.task, of_today.about)
     assert before.about["conditioning"] == "map"
+
+
+@dataclass(frozen=True)
+class Yard(SalesmanTask):
+    """Somebody's task, whose fields are called by words that we have given up."""
+
+    steps: int = 3
+    kind: str = "drawn"
+
+
+def test_the_words_of_others_are_left_alone(tmp_path):
+    yard = Yard(TASK.game, TASK.sizes, TASK.pairs)
+    save(tmp_path / "mine", saved("partner", yard))
+    assert read(tmp_path / "mine", {"salesman": Yard}).task == yard
 
 
 def answer(capsys, *arguments):

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 
 from coadapt.encounters import Transition
+from coadapt.evaluation import starts
 from coadapt.evaluation.episodes import EpisodeScores
-from coadapt.evaluation.returns import Means, Notes
+from coadapt.evaluation.returns import Cell, Episodes, Means, Notes
 from coadapt.experiments.salesman import EXPERIMENT
 from coadapt.experiments.salesman.showing import SHOWING
 from coadapt.experiments.salesman.task import TYPES
 from coadapt.learning import ppo, supervised
-from coadapt.pipeline import adaptation, evaluation, regret
+from coadapt.pipeline import adaptation, evaluation
 from coadapt.pipeline.co_op import Beginning, beginning, metrics_by_type
-from coadapt.pipeline.evaluation import Cell
 from coadapt.pipeline.methods import methods_of
+from coadapt.pipeline.partners import partners_of, populations
 from coadapt.pipeline.results import best_mode, gather
 from coadapt.pipeline.seats import other_labels, taken_by, told_labels
 from coadapt.pipeline.self_play import Clones, as_partner, untold
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained, stage_name
-from coadapt.pipeline.study import partners_of, populations
 from coadapt.pipeline.task import new_critic, new_policy, new_predictor, new_recurrent_policy, no_label
 from tests.experiments.small_salesman import SMALL
 
@@ -89,7 +89,8 @@ def met(monkeypatch):
         types = jnp.argmax(partners.labels, axis=1).astype(jnp.float32)
         whom = mark_of(players.policy)
         noted = beliefs_noted(note, partners) if note else None
-        return Means(types, whom, jnp.float32(greedy) + jnp.zeros_like(types), types), Notes(noted, noted)
+        means = Means(types, whom, jnp.float32(greedy) + jnp.zeros_like(types), types)
+        return Episodes(means, Notes(noted, noted))
 
     def from_starts(key, game, starts, number, player, partner, greedy=False):
         whom = jnp.broadcast_to(mark_of(partner.policy), (number,))
@@ -97,7 +98,7 @@ def met(monkeypatch):
 
     for module in (evaluation, adaptation):
         monkeypatch.setattr(module, "play_with_all", play_with_all)
-    monkeypatch.setattr(regret, "from_starts", from_starts)
+    monkeypatch.setattr(starts, "from_starts", from_starts)
 
 
 def beliefs_noted(note, partners):
@@ -144,7 +145,7 @@ def test_agents_are_measured_with_partners_that_nobody_trained_with(name, method
     for player, by_mode in by_player.items():
         assert set(by_mode) == {"sample", "argmax"}
         for of in by_mode.values():
-            whom = np.ravel(getattr(of, "episodes", of).total)
+            whom = np.ravel(getattr(of, "means", of).total)
             assert set(whom.tolist()) == set(HELD_OUT), player
 
 
@@ -153,7 +154,7 @@ def test_what_is_chosen_is_chosen_with_training_partners_alone(inputs, met):
     assert set(validated) == {"probabilities", "map", "sampled"}
     for by_mode in validated.values():
         for found in by_mode.values():
-            assert found.episodes.total.tolist() == TRAINED_WITH
+            assert found.means.total.tolist() == TRAINED_WITH
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -15,14 +15,14 @@ import pytest
 
 from coadapt import catalogue
 from coadapt.configs.data import plain
-from coadapt.evaluation.returns import Means
+from coadapt.evaluation.returns import Cell, Episodes, Means, Notes
 from coadapt.experiments.salesman import FAST, PACKAGE
 from coadapt.experiments.salesman.showing import SHOWING
 from coadapt.experiments.salesman.task import TYPES
 from coadapt.partners.dirichlet import Stationary
-from coadapt.pipeline import saved
-from coadapt.pipeline.evaluation import Cell
+from coadapt.pipeline import methods, saved
 from coadapt.pipeline.experiment import stages_of
+from coadapt.pipeline.partners import PartnerId, partners_of
 from coadapt.pipeline.report import headline
 from coadapt.pipeline.results import gather
 from coadapt.pipeline.self_play import Clones, candidates, iterations_of, picked, snapshots_of
@@ -31,9 +31,10 @@ from coadapt.pipeline.sources.pretrained import STAGE, Pretrained
 from coadapt.pipeline.sources.scripted import Scripted, described
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained
-from coadapt.pipeline.study import PartnerId, Study, partners_of
+from coadapt.pipeline.study import Study
 from coadapt.pipeline.tables import tables
 from coadapt.pipeline.task import identity_of, new_policy
+from coadapt.pipeline.wording import titles
 from coadapt.players import Decision
 from coadapt.storage import trees
 from coadapt.storage.files import Incompatible
@@ -439,6 +440,8 @@ def test_what_clones_leave_behind_is_known_by_where_it_is_met():
         *((f"3-{name}", False) for name in TYPES),
     ]
     assert [(each.iteration, each.length, each.total) for each in found[:3]] == [(0, 2, 2), (10, 3, 3), (20, 4, 4)]
+    mixed = study(held_out=Mixture((SelfPlay((100,)), Scripted({"skilled": HOMING}))))
+    assert all(partner.id.held_out for partner, _ in mixed.held_out.left_behind(mixed, outcomes))
 
 
 # Nobody is held out whom somebody trains with
@@ -614,3 +617,54 @@ def test_tasks_with_the_same_fields_are_not_the_same_task():
     for stage in stages_of(study()):
         if not stage.name.startswith(STAGE):
             assert stage.settings["task"] == identity_of(TASK), stage.name
+
+
+def test_clones_need_a_game_in_which_both_seats_have_the_same_actions():
+    @dataclass(frozen=True)
+    class Lopsided(type(GAME)):
+        @property
+        def num_actions(self):
+            return (4, 3)
+
+    game = Lopsided(**{field.name: getattr(GAME, field.name) for field in dataclasses.fields(GAME)})
+    with pytest.raises(ValueError, match="clones take both seats, which must have the same actions"):
+        study(task=replace(TASK, game=game))
+
+
+def test_who_measures_no_partner_switch_needs_no_time_for_one():
+    late = replace(SMALL.measures, switch_after=10**6)
+    with pytest.raises(ValueError, match=r"measures\.switch_after \(1000000\) must come before the step limit"):
+        study(measures=late)
+    study(measures=replace(late, closer=("regret",)))
+
+
+def test_two_methods_do_not_train_one_thing_differently(monkeypatch):
+    lstm, clipped = methods.METHODS["lstm"], replace(SMALL.lstm, clip=0.1)
+    other = replace(lstm, name="other", trainings=lambda study: lstm.trainings(replace(study, lstm=clipped)))
+    monkeypatch.setitem(methods.METHODS, "other", other)
+    with pytest.raises(ValueError, match="two methods train 'lstm' differently"):
+        stages_of(study(methods=("lstm", "other")))
+
+
+def test_of_two_methods_with_beliefs_each_keeps_what_is_its_own(monkeypatch):
+    """The main one's controls are called by their names alone, the other's with its name before them."""
+    ours = methods.METHODS["behaviour_conditioned"]
+    monkeypatch.setitem(methods.METHODS, "other", replace(ours, name="other", title="the other"))
+    of = study(methods=("behaviour_conditioned", "other"), seeds=(0,))
+    means = lambda total: Means(*(jnp.full((1, len(of.held_out_ids)), total) for _ in range(4)))
+    controls = lambda total: {"oracle_label": {"sample": means(total)}}
+    played = lambda total: Episodes(means(total), Notes(SEEN_ONE, SEEN_ONE))
+    validation = lambda total: {"probabilities": {"sample": played(total), "argmax": played(0.0)}}
+    outcomes = {"controls_behaviour_conditioned_0": controls(1.0), "controls_other_0": controls(2.0)}
+    outcomes |= {"validation_behaviour_conditioned_0": validation(3.0), "validation_other_0": validation(4.0)}
+    outcomes |= {"predictor_0": Trained((), {"accuracy": jnp.array([[0.5]])})}
+    results = gather(of, outcomes, SHOWING)
+    total = lambda who: results.cells[who, 0, "sample"][0].total
+    assert (total("oracle_label"), total("other/oracle_label")) == (1, 2)
+    assert results.validation["probabilities", "sample", 0][0].total == 3
+    assert results.validation["other/probabilities", "sample", 0][0].total == 4
+    assert results.accuracies == {0: (0.5, 0.25)}
+    assert titles(results)["other/oracle_label"] == "the other, oracle label"
+
+
+SEEN_ONE = SimpleNamespace(correct=np.array([1.0]), counted=np.array([4.0]))

@@ -12,8 +12,11 @@ from coadapt.evaluation.episodes import StepScores
 from coadapt.experiments.matrix_game import FAST, scores
 from coadapt.experiments.matrix_game.replicates import all_replicates, keys_for
 from coadapt.experiments.matrix_game.scores import Networks, curve_scores, curves_of, evaluation_of, final_scores
+from coadapt.pipeline.experiment import stages_of
 from coadapt.pipeline.regret_tables import losses
 from coadapt.pipeline.stages import Learner, Trained, key_for, measuring_stage, training_stage
+from coadapt.storage.fingerprint import modules_behind
+from tests.experiments.small_salesman import SMALL
 
 
 class Told(NamedTuple):
@@ -92,11 +95,10 @@ REPLICATES = all_replicates(CONFIG.alphas, CONFIG.seeds)
 def shown(monkeypatch):
     """In place of scores: the networks that are asked for, and at which alpha."""
 
-    def score(key, alpha, networks, config, episodes, greedy):
+    def score(key, alpha, networks, **how):
         return {"networks": StepScores(jnp.stack(networks), alpha[None])}
 
     monkeypatch.setattr(scores, "score_all", score)
-    monkeypatch.setattr(scores, "score_trained", score)
     by_point = lambda first: jnp.array([[first + 0.1, first + 0.2], [first + 0.3, first + 0.4]])
     return {name: Trained(by_point(n), {}) for n, name in enumerate(Networks._fields)}
 
@@ -160,3 +162,14 @@ def test_losses_are_told_apart_by_who_knows_more():
 def test_where_no_oracle_knows_the_best_response_to_a_type_acting_and_not_knowing_which_are_one():
     parts = [estimate.mean for estimate in losses(Regrets(()), "novice").values()]  # pyright: ignore[reportArgumentType]
     assert parts == pytest.approx([0.03, 0.01, 0.06])
+
+
+def test_what_is_trained_depends_on_no_measure():
+    """A measure, a table or a setting more is no reason to train anything again."""
+    trainings = [stage for stage in stages_of(SMALL) if stage.steps]
+    assert len(trainings) == 9
+    for stage in trainings:
+        behind = {name for module in stage.code for name in modules_behind(module)}
+        assert "coadapt.pipeline.co_op" in behind or "coadapt.pipeline.self_play" in behind
+        above = ("study", "evaluation", "adaptation", "regret", "seats", "results", "tables", "report", "experiment")
+        assert not {f"coadapt.pipeline.{module}" for module in above} & behind, stage.name

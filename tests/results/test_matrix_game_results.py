@@ -8,9 +8,10 @@ import pytest
 
 from coadapt.configs.data import read_config
 from coadapt.evaluation.statistics import over_seeds
-from coadapt.experiments.matrix_game import FAST, MatrixGameConfig, search
+from coadapt.experiments.matrix_game import FAST, MatrixGameConfig
 from coadapt.oracles.matrix import optima
 from coadapt.pipeline.older_words import in_words_of_today
+from tuning import search
 
 FOLDER = Path(__file__).parents[2] / "results" / "matrix_game"
 SUMMARY = json.loads((FOLDER / "summary.json").read_text())
@@ -79,5 +80,5 @@ def test_no_prediction_is_better_than_the_exact_posterior(alpha):
 @pytest.mark.parametrize("method", ["predictor", "policy", "rl2"])
 def test_the_preset_has_what_the_search_chose(method):
     searches = json.loads((FOLDER.parent / "matrix_game_tuning" / "tuning.json").read_text())["searches"]
-    (chosen,) = [in_words_of_today(search["chosen"]) for search in searches if search["method"] == method]
+    (chosen,) = [in_words_of_today(each["chosen"]) for each in searches if each["method"] == method]
     assert {name: getattr(getattr(FAST, method), name) for name in chosen} == chosen

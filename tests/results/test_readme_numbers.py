@@ -115,8 +115,8 @@ def regret(name):
     return found
 
 
-def closed():
-    return tuple(percent(regret(name)["closed"]) for name in BEST_FIRST)
+def gained():
+    return tuple(percent(regret(name)["share_gained"]) for name in BEST_FIRST)
 
 
 def lost(name, *where):
@@ -125,10 +125,10 @@ def lost(name, *where):
 
 
 def with_a_random_walker():
-    bounds = salesman.SUMMARY["bounds"]
-    said = lambda name, how: [f"{bounds[name][part]:{how}}" for part in ("mean", "low", "high")]
+    optimum = salesman.SUMMARY["joint_optimum"]
+    said = lambda name, how: [f"{optimum[name][part]:{how}}" for part in ("mean", "low", "high")]
     steps, total = said("random_walker_length", ".2f"), said("random_walker_total", ".4f")
-    return *steps, f"{bounds['layouts']:,}", *total
+    return *steps, f"{optimum['layouts']:,}", *total
 
 
 def right_after_ten_steps(source):
@@ -169,7 +169,8 @@ CLAIMS = {
         lambda: leads_over("lstm", "lstm_matched")
     ),
     "is told nothing and remembers nothing, by #, # and #;": lambda: leads_over("label_blind"),
-    "has closed #, # and # of the way from the paper's returns with skilled, intermediate and novice partners": closed,
+    "has gained #, # and # of the way from the label-blind control's returns to the best response's with skilled,"
+    " intermediate and novice partners": gained,
     "with skilled ones at least # is lost in acting": lambda: (lost("skilled", ACTING),),
     "with intermediate ones at least #, and up to # in not knowing which half-trained partner it is": (
         lambda: (lost("intermediate", ACTING), lost("intermediate", WHICH))

@@ -11,7 +11,7 @@ from shutil import copytree
 
 import pytest
 
-from coadapt.experiments.matrix_game.scores import METHODS
+from coadapt.experiments.matrix_game.report import NAMES
 from coadapt.storage.runs import glance
 from tests.runs.processes import (
     CHUNKS,
@@ -95,7 +95,7 @@ def test_the_whole_life_of_a_run(work, cache):
     stages = json.loads((work / "published/provenance.json").read_text())["stages"]
     assert set(stages) == set(STAGES)
     summary = json.loads((work / "published/summary.json").read_text())
-    assert len(summary["rows"]) == len(METHODS) * len(SMALL.alphas) * len(SMALL.seeds) * 2
+    assert len(summary["rows"]) == len(("bayes", *NAMES)) * len(SMALL.alphas) * len(SMALL.seeds) * 2
     # Its own three actions, the partner's two, the reward and the clock go into an LSTM of 4 units, then to 16 and out.
     assert summary["parameters"]["rl2"]["policy"] == 4 * 4 * (3 + 2 + 1 + 1 + 4 + 1) + 5 * 16 + 17 * 3
 

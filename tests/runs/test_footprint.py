@@ -13,7 +13,7 @@ from coadapt.experiments import matrix_game, salesman
 from coadapt.experiments.matrix_game.replicates import all_replicates
 from coadapt.experiments.matrix_game.training import training_of
 from coadapt.memory import DoesNotFit
-from coadapt.pipeline.regret import bounds_of
+from coadapt.pipeline.regret import joint_optimum_of
 from coadapt.pipeline.self_play import cloning_of
 from coadapt.pipeline.task import new_policy
 from coadapt.runs import experiment
@@ -124,7 +124,7 @@ def test_a_grid_that_does_not_fit(monkeypatch):
     with pytest.raises(DoesNotFit, match=r"the table of all pairs of a 200x200 grid, .*; make task.game.size smaller"):
         weighed(cloning_of(study, 0), {})
     with pytest.raises(DoesNotFit, match="the exact tables of a 200x200 grid with 4 subgoals"):
-        weighed(bounds_of(study, study.task.oracle), {})
+        weighed(joint_optimum_of(study, study.task.oracle), {})
     seen_as_the_paper_does = replace(study.task, pairs="absolute", game=replace(study.task.game, size=60))
     with pytest.raises(DoesNotFit, match="or see pairs as relative"):
         new_policy(jax.random.key(0), seen_as_the_paper_does)

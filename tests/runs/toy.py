@@ -158,13 +158,12 @@ def main(folder: str, config: str = "{}") -> None:
     """As a command would carry it out."""
     import signal
 
-    from coadapt.cli.answers import say, stopped, stops_explained
+    from coadapt.cli.answers import say_stopped, stops_explained
     from coadapt.runs.progress import Lines
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # even if the tests are a job in the background
     with stops_explained(Path(folder)):
-        say_so = lambda folder: say(stopped(folder), end="")
-        options = RunOptions(Lines(seconds_between=0), checkpoint_every=0, stopped=say_so)
+        options = RunOptions(Lines(seconds_between=0), checkpoint_every=0, stopped=say_stopped)
         carry_out(TOY, ToyConfig(**json.loads(config)), Path(folder), options)
 
 

@@ -54,6 +54,14 @@ def test_what_is_imported_relatively_counts(package):
     assert taken_again(package) != before
 
 
+def test_what_is_imported_for_type_checkers_alone_does_not_count(package):
+    only_typed = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .part import double\n"
+    (package / "whole.py").write_text(only_typed)
+    before = taken_again(package)
+    (package / "part.py").write_text(PART.replace("2 * x", "3 * x"))
+    assert taken_again(package) == before
+
+
 def test_versions_count(package, monkeypatch):
     before = taken_again(package)
     monkeypatch.setattr("coadapt.storage.fingerprint.version", lambda name: "0")
@@ -138,7 +146,7 @@ def test_different_codes_have_different_normal_forms():
     assert len({normal_form(code) for code in codes}) == len(codes)
 
 
-@pytest.mark.parametrize("module", ["training", "scores", "search"])
+@pytest.mark.parametrize("module", ["training", "scores"])
 def test_what_is_behind_the_matrix_games_stages_computes_and_does_not_store(module):
     behind = set(modules_behind(f"coadapt.experiments.matrix_game.{module}"))
     assert {"coadapt.learning.ppo", "coadapt.games.matrix", "coadapt.networks.mlp", "coadapt.encounters"} <= behind

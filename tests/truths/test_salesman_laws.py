@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 
 from coadapt.agents.behaviour_conditioned import BehaviourConditioned
-from coadapt.agents.beliefs import ConstantBelief
-from coadapt.agents.onlooker import WithOnlooker
+from coadapt.agents.beliefs import ConstantBelief, WithOnlooker
 from coadapt.catalogue import find
 from coadapt.encounters import rollouts_with_each
 from coadapt.evaluation.episodes import first_episode
+from coadapt.evaluation.starts import from_starts
 from coadapt.experiments.salesman.oracle import SalesmanOracle, from_table
 from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.game import MAIN
 from coadapt.games.salesman.layouts import layout_of
 from coadapt.games.salesman.rules import Salesman
-from coadapt.oracles.salesman import best_response, joint_optimum, outlook_of
-from coadapt.partners.behaviour import behaviour_of
+from coadapt.oracles.salesman import behaviour_of, best_response, joint_optimum, outlook_of
 from coadapt.partners.population import Partners
-from coadapt.pipeline.regret import from_starts
 
 GAME = Salesman()
 ORACLE = SalesmanOracle(GAME)

@@ -72,7 +72,7 @@ class ConditionedPolicy(eqx.Module):
 
     def __call__(self, observation: Any, belief: Vector) -> Vector:
         logits = self.head(jnp.concatenate([self.encoder(observation), belief]))
-        return as_acted(logits, self.encoder.actions(observation))
+        return as_acted(logits, self.encoder.permutation(observation))
 
 
 class ConditionedCritic(eqx.Module):

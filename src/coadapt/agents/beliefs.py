@@ -16,7 +16,7 @@ from coadapt.agents.encoders import Embedded, EncoderSpec, build_below_head, emb
 from coadapt.arrays import Array, Count, Float, Key, Vector
 from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
 from coadapt.oracles.dirichlet import posterior_mean
-from coadapt.players import Encoder, View
+from coadapt.players import Belief, Decision, Encoder, Player, View
 
 
 class LearnedBelief(eqx.Module):
@@ -84,3 +84,38 @@ class ReplayedBelief(NamedTuple):
     def update(self, observation: Any, memory: Count) -> tuple[Vector, Count]:
         del observation
         return self.labels[jnp.minimum(memory, len(self.labels) - 1)], memory + 1
+
+
+class Restarting(NamedTuple):
+    """A belief that is told of a partner switch: after so many observations it starts as in a new episode.
+
+    An observation that still shows what the old partner did belongs to the time before: forget after it.
+    """
+
+    belief: Belief
+    after: Count | int
+
+    def start(self) -> tuple[Count, Any]:
+        return jnp.int32(0), self.belief.start()
+
+    def update(self, observation: Any, memory: tuple[Count, Any]) -> tuple[Vector, tuple[Count, Any]]:
+        step, watched = memory
+        afresh = lambda new, old: jnp.where(step == self.after, new, old)
+        belief, watched = self.belief.update(observation, jax.tree.map(afresh, self.belief.start(), watched))
+        return belief, (step + 1, watched)
+
+
+class WithOnlooker(NamedTuple):
+    """A player that acts as it always does, while another belief watches the same games and changes nothing in them."""
+
+    player: Player
+    onlooker: Belief
+
+    def start(self, key: Key) -> tuple[Any, Any]:
+        return self.player.start(key), self.onlooker.start()
+
+    def decide(self, observation: Any, memory: tuple[Any, Any]) -> Decision:
+        of_player, of_onlooker = memory
+        decision = self.player.decide(observation, of_player)
+        belief, of_onlooker = self.onlooker.update(observation, of_onlooker)
+        return Decision(decision.logits, (decision.memory, of_onlooker), {**decision.info, "onlooker": belief})

@@ -13,28 +13,28 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Float, Int, Key, Vector
+from coadapt.arrays import Array, Float, Key, Vector
 from coadapt.networks.convolution import ConvolutionalNetwork
-from coadapt.networks.mlp import MLP
+from coadapt.networks.mlp import HiddenLayers
 from coadapt.networks.relation import PairSum, TabulatedSum, worth_tabulating
-from coadapt.players import Actions, Encoder, PairView, View
+from coadapt.players import Encoder, PairView, Permutation, View
 
 Activation = Callable[[Vector], Vector]
 
 
 @runtime_checkable
 class EncoderSpec(Protocol):
-    """How an encoder is built."""
+    """How an encoder is built. One of your own that derives from this needs nothing but `build`."""
 
     @property
     def activation(self) -> Activation:
         """Of the hidden layers that a head puts on top of it."""
-        ...
+        return jax.nn.relu
 
     @property
     def learns(self) -> bool:
         """Whether it has weights of its own."""
-        ...
+        return True
 
     def build(self, key: Key, observation: Any) -> Encoder:
         """A new encoder of observations that look like this one; only their shapes count."""
@@ -53,19 +53,30 @@ class Embedded(NamedTuple):
     """An observation that was encoded already: all of it that needs no memory."""
 
     vector: Vector
-    actions: Actions | None
+    permutation: Permutation | None
 
 
 def embedded(encoder: Encoder, observation: Any) -> Embedded:
     """The embedding of an observation, if it is not one already."""
     if isinstance(observation, Embedded):
         return observation
-    return Embedded(encoder(observation), encoder.actions(observation))
+    return Embedded(encoder(observation), encoder.permutation(observation))
 
 
-def as_acted(logits: Float[Array, "actions"], actions: Actions | None) -> Float[Array, "actions"]:
+def as_acted(logits: Float[Array, "actions"], permutation: Permutation | None) -> Float[Array, "actions"]:
     """Logits over the actions as they are seen, for the actions as they are."""
-    return logits if actions is None else logits[actions]
+    return logits if permutation is None else logits[permutation]
+
+
+class ViewEncoder(Encoder):
+    """What a view shows, or what a network makes of it."""
+
+    network: HiddenLayers | ConvolutionalNetwork | None
+    view: Callable[[Any], Float[Array, "..."]] = eqx.field(static=True)
+
+    def __call__(self, observation: Any) -> Vector:
+        seen = self.view(observation)
+        return seen if self.network is None else self.network(seen)
 
 
 @dataclass(frozen=True)
@@ -81,76 +92,25 @@ class VectorSpec:
         return bool(self.hidden)
 
     def build(self, key: Key, observation: Any) -> Encoder:
-        return VectorEncoder(key, self, jax.eval_shape(self.view, observation).size)
-
-
-class VectorEncoder(eqx.Module):
-    """What the view shows, or what a perceptron makes of it."""
-
-    layers: MLP | None
-    view: View = eqx.field(static=True)
-
-    def __init__(self, key: Key, spec: VectorSpec, inputs: int):
-        *hidden, last = spec.hidden or (0,)
-        act = spec.activation
-        self.layers = MLP(key, inputs, hidden, last, last_scale=2**0.5, activation=act) if spec.hidden else None
-        self.view = spec.view
-
-    def __call__(self, observation: Any) -> Vector:
-        seen = self.view(observation)
-        return seen if self.layers is None else self.layers.activation(self.layers(seen))
-
-    def actions(self, observation: Any) -> None:
-        del observation
-
-    def prepared(self, samples: int) -> "VectorEncoder":
-        del samples
-        return self
+        inputs = jax.eval_shape(self.view, observation).size
+        return ViewEncoder(HiddenLayers(key, inputs, self.hidden, self.activation) if self.hidden else None, self.view)
 
 
 @dataclass(frozen=True)
-class GridSpec:
+class GridSpec(EncoderSpec):
     """A view of the observation as channels by rows by columns, convolutions of 3x3 on it, and a hidden layer."""
 
     view: Callable[[Any], Float[Array, "channels rows columns"]]
     channels: tuple[int, ...] = (16, 32)
     units: int = 64
 
-    @property
-    def activation(self) -> Activation:
-        return jax.nn.relu
-
-    @property
-    def learns(self) -> bool:
-        return True
-
     def build(self, key: Key, observation: Any) -> Encoder:
-        return GridEncoder(key, self, jax.eval_shape(self.view, observation).shape)
-
-
-class GridEncoder(eqx.Module):
-    """What a convolutional network makes of a grid."""
-
-    network: ConvolutionalNetwork
-    view: Callable[[Any], Float[Array, "channels rows columns"]] = eqx.field(static=True)
-
-    def __init__(self, key: Key, spec: GridSpec, shape: tuple[int, ...]):
-        self.network = ConvolutionalNetwork(key, shape, spec.channels, spec.units)
-        self.view = spec.view
-
-    def __call__(self, observation: Any) -> Vector:
-        return self.network(self.view(observation))
-
-    def actions(self, observation: Any) -> None:
-        del observation
-
-    def prepared(self, samples: int) -> "GridEncoder":
-        del samples
-        return self
+        shape = jax.eval_shape(self.view, observation).shape
+        return ViewEncoder(ConvolutionalNetwork(key, shape, self.channels, self.units), self.view)
 
 
 @dataclass(frozen=True)
-class RelationSpec:
+class RelationSpec(EncoderSpec):
     """A view of the observation as pairs of objects; layers before the sum over pairs and, if there are any, after it.
 
     Whether the layers before the sum are applied to all pairs there can be, or to each pair that is met, is decided by
@@ -162,27 +122,19 @@ class RelationSpec:
     after: tuple[int, ...] = ()
     tabulated: bool | None = None
 
-    @property
-    def activation(self) -> Activation:
-        return jax.nn.relu
-
-    @property
-    def learns(self) -> bool:
-        return True
-
     def build(self, key: Key, observation: Any) -> Encoder:
         pairs, _ = jax.eval_shape(self.view, observation)
         return RelationEncoder(key, self, pairs.size)
 
 
-class RelationEncoder(eqx.Module):
+class RelationEncoder(Encoder):
     """The sum over the pairs of an observation beside what is seen apart from them, or what layers make of both.
 
     Without layers after the sum the embedding stops there, so that a label joins it at the sum.
     """
 
     pairs: PairSum | TabulatedSum
-    after: MLP | None
+    after: HiddenLayers | None
     view: PairView = eqx.field(static=True)
     number: int = eqx.field(static=True)  # of pairs in an observation
     tabulated: bool | None = eqx.field(static=True)
@@ -195,8 +147,7 @@ class RelationEncoder(eqx.Module):
             return
         for_pairs, for_after = jax.random.split(key)
         self.pairs = PairSum(for_pairs, features, spec.before)
-        inputs, (*hidden, last) = spec.before[-1] + self.view.rest_size, spec.after
-        self.after = MLP(for_after, inputs, hidden, last, last_scale=2**0.5, activation=jax.nn.relu)
+        self.after = HiddenLayers(for_after, spec.before[-1] + self.view.rest_size, spec.after, jax.nn.relu)
 
     def __call__(self, observation: Any) -> Vector:
         indices, rest = self.view(observation)
@@ -205,10 +156,10 @@ class RelationEncoder(eqx.Module):
         else:
             total = self.pairs.pair_by_pair(jnp.asarray(self.view.table()), indices)
         seen = jnp.concatenate([total, rest])
-        return seen if self.after is None else jax.nn.relu(self.after(seen))
+        return seen if self.after is None else self.after(seen)
 
-    def actions(self, observation: Any) -> Int[Array, "actions"]:
-        return self.view.actions(observation)
+    def permutation(self, observation: Any) -> Permutation:
+        return self.view.permutation(observation)
 
     def prepared(self, samples: int) -> "RelationEncoder":
         """The same with the table of pairs worked out, if that is less work for so many observations."""

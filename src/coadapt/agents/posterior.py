@@ -20,7 +20,7 @@ class Watched(NamedTuple):
     log_weights: Float[Array, "partners"]  # how likely it is to be each
 
 
-class Sight(NamedTuple):
+class PartnerEvidence(NamedTuple):
     """What a game lets one see of the partner: pure functions of observations."""
 
     actions: int  # of the partner
@@ -29,7 +29,7 @@ class Sight(NamedTuple):
     as_partner: Callable[[Any], Any]  # what the partner sees
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["players", "labels", "prior"], meta_fields=["sight"])
+@partial(jax.tree_util.register_dataclass, data_fields=["players", "labels", "prior"], meta_fields=["evidence"])
 @dataclass(frozen=True)
 class PartnerPosterior:
     """The exact posterior over some memoryless partners, one of whom it is: no belief has a smaller log loss
@@ -39,19 +39,19 @@ class PartnerPosterior:
     The belief is about labels. Actions need not be seen, only what came of them.
     """
 
-    sight: Sight
+    evidence: PartnerEvidence
     players: Any
     labels: Float[Array, "partners label"]
     prior: Vector
 
     def start(self) -> Watched:
-        shapes = jax.eval_shape(self.sight.observation)
+        shapes = jax.eval_shape(self.evidence.observation)
         before = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
-        would_do = jnp.zeros((len(self.prior), self.sight.actions))
+        would_do = jnp.zeros((len(self.prior), self.evidence.actions))
         return Watched(jnp.array(False), before, would_do, jnp.log(self.prior))
 
     def update(self, observation: Any, memory: Watched) -> tuple[Vector, Watched]:
-        moved = self.sight.led_to(memory.before, observation)
+        moved = self.evidence.led_to(memory.before, observation)
         likelihoods = jnp.sum(memory.would_do, axis=1, where=moved[None])
         least = jnp.finfo(likelihoods.dtype).tiny
         news = jnp.where(memory.begun, jnp.log(jnp.maximum(likelihoods, least)), 0.0)
@@ -60,7 +60,7 @@ class PartnerPosterior:
         return belief, Watched(jnp.array(True), observation, self._would_do(observation), log_weights)
 
     def _would_do(self, observation: Any) -> Float[Array, "partners actions"]:
-        theirs = self.sight.as_partner(observation)
+        theirs = self.evidence.as_partner(observation)
         return jax.vmap(lambda player: _probabilities(player, theirs))(self.players)
 
 

@@ -37,7 +37,7 @@ class RecurrentPolicy(eqx.Module):
     def decide(self, observation: Any, memory: LSTMMemory) -> Decision:
         seen = self.embed(observation)
         logits, memory = self.recurrent(seen.vector, memory)
-        return Decision(as_acted(logits, seen.actions), memory, {})
+        return Decision(as_acted(logits, seen.permutation), memory, {})
 
 
 class RecurrentCritic(eqx.Module):

@@ -3,13 +3,15 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
 
+from coadapt.memory import DoesNotFit
 from coadapt.printable import printable
-from coadapt.runs.progress import Progress, keep_streams_open, let_nobody_listen, to_stderr
+from coadapt.runs.interruption import Interrupted, listening
+from coadapt.runs.progress import Lines, Progress, give_up, keep_streams_open, to_stderr
+from coadapt.storage.files import CannotWrite, StorageError
 
 MISTAKE = 2
 """The exit status for what the person can mend by asking for something else."""
@@ -46,10 +48,10 @@ def answered() -> Iterator[None]:
     except KeyboardInterrupt:
         raise _leave("interrupted", INTERRUPTED) from None
     except BrokenPipeError:  # whoever reads our output has seen enough
-        _give_up(sys.stdout)
+        give_up(sys.stdout)
         raise SystemExit(FAILURE) from None
     except OSError as problem:
-        _give_up(sys.stdout)
+        give_up(sys.stdout)
         raise _leave(_in_a_sentence(problem), FAILURE) from None
     except (RuntimeError, MemoryError) as problem:
         first_line = str(problem).partition("\n")[0]
@@ -66,12 +68,6 @@ def _never_fail_to_encode() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _give_up(stream: Any) -> None:
-    """What is still to be written to it goes nowhere, so that Python does not try again at its end."""
-    with suppress(OSError, ValueError, AttributeError):  # a stream that has no descriptor, or is none
-        let_nobody_listen(stream.fileno())
-
-
 def tell(text: str) -> None:
     """A line of the answer."""
     print(printable(text))
@@ -79,8 +75,6 @@ def tell(text: str) -> None:
 
 def announce(what: str, quiet: bool = False) -> None:
     """The first sign of life, for loading JAX takes a while."""
-    from coadapt.runs.progress import Lines
-
     if not quiet and "jax" not in sys.modules:
         Lines().say(f"{what}: loading JAX")
     _check_device()
@@ -103,8 +97,6 @@ def _check_device() -> None:
 @contextmanager
 def mistakes_explained() -> Iterator[None]:
     """Within it a ValueError is the person's mistake, and so is asking for files that do not fit or cannot be read."""
-    from coadapt.storage.files import StorageError
-
     try:
         yield
     except (ValueError, StorageError) as mistake:
@@ -118,16 +110,14 @@ def mistakes_explained() -> Iterator[None]:
 @contextmanager
 def stops_explained(folder: Path) -> Iterator[None]:
     """Within it a run may stop for good reasons; the person is told them, and how to go on."""
-    from coadapt.memory import DoesNotFit
     from coadapt.runs.executor import Diverged
-    from coadapt.runs.interruption import Interrupted
-    from coadapt.storage.files import CannotWrite, StorageError
 
     go_on = f"coadapt resume {folder}"
     try:
         yield
     except Interrupted as stop:
-        raise _leave(stopped(folder), stop.status, end="") from None
+        say_stopped(folder)
+        raise SystemExit(stop.status) from None
     except Diverged as stop:
         raise _leave(
             f"{stop}; go on under other settings with: {go_on} --fork --set FIELD=VALUE", FAILURE, ""
@@ -143,8 +133,6 @@ def stops_explained(folder: Path) -> Iterator[None]:
 @contextmanager
 def nothing_begun(progress: Progress) -> Iterator[None]:
     """Within it nothing is written yet, so that whoever asks to stop need not wait."""
-    from coadapt.runs.interruption import Interrupted, listening
-
     farewell = lambda why: say("stopped before anything was begun")
     try:
         with listening(progress.say) as interruption, interruption.nothing_to_lose(farewell):
@@ -153,9 +141,9 @@ def nothing_begun(progress: Progress) -> Iterator[None]:
         raise SystemExit(stop.status) from None
 
 
-def stopped(folder: Path) -> str:
+def say_stopped(folder: Path) -> None:
     """What is said when someone has asked a run to stop."""
-    return f"stopped, and nothing is lost; go on with: coadapt resume {folder}"
+    say(f"stopped, and nothing is lost; go on with: coadapt resume {folder}", end="")
 
 
 def say(sentence: str, end: str = ".") -> None:

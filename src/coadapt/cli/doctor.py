@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from coadapt.cli.answers import mistakes_explained, tell
 from coadapt.cli.experiments import RUNS
 
 THEIRS = "JAX_COMPILATION_CACHE_DIR"
+PRUNABLE = ("cache", "artefacts")
 
 
 def doctor(
@@ -30,31 +30,25 @@ def doctor(
     """
     with mistakes_explained():
         for name in prune:
-            if name not in PRUNING:
-                raise ValueError(f"there is nothing called {name!r} to prune; choose from: {', '.join(PRUNING)}")
+            if name not in PRUNABLE:
+                raise ValueError(f"there is nothing called {name!r} to prune; choose from: {', '.join(PRUNABLE)}")
         for name in dict.fromkeys(prune):
-            tell(f"Pruning {name} freed {_in_words(PRUNING[name](root))}.")
+            tell(f"Pruning {name} freed {_in_words(_pruned(name, root))}.")
     _show_versions()
     _show_devices()
     _show_disk(root)
 
 
-def _prune_cache(root: Path) -> int:
-    from coadapt.storage.housekeeping import remove_compiled
+def _pruned(name: str, root: Path) -> int:
+    """Away with it; how many bytes that freed."""
+    from coadapt.storage.compiled import all_compiled, entries
+    from coadapt.storage.housekeeping import removed, unused_artefacts
 
-    del root  # programs are shared by all
+    if name == "artefacts":
+        return removed(unused_artefacts(root))
     if os.environ.get(THEIRS):
         raise ValueError(f"compiled programs lie where {THEIRS} says, which is your place; remove them yourself")
-    return remove_compiled()
-
-
-def _prune_artefacts(root: Path) -> int:
-    from coadapt.storage.housekeeping import remove_unused_artefacts
-
-    return remove_unused_artefacts(root)
-
-
-PRUNING: dict[str, Callable[[Path], int]] = {"cache": _prune_cache, "artefacts": _prune_artefacts}
+    return removed(entries(all_compiled()))
 
 
 def _show_versions() -> None:

@@ -3,11 +3,11 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import announce, mistakes_explained, nothing_begun, say, stopped, stops_explained, tell
+from coadapt.cli.answers import announce, mistakes_explained, nothing_begun, say_stopped, stops_explained, tell
 from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
@@ -15,8 +15,6 @@ if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help 
     from coadapt.runs.experiment import Experiment
 
 RUNS = Path("runs")
-
-Choice = TypeVar("Choice")
 
 reproductions: Commands = Commands("Run one of the paper's experiments from beginning to end.")
 trainings: Commands = Commands("Train one agent, with the partners it needs.")
@@ -61,8 +59,7 @@ class Options:
             check_tracker(self.track)
         if fresh and self.fork:
             raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
-        say_so = lambda folder: say(stopped(folder), end="")
-        return RunOptions(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_so)
+        return RunOptions(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_stopped)
 
 
 AllOptions = Annotated[Options, arg(name="")]
@@ -100,17 +97,13 @@ def reproduce_matrix_game(
     announce("The matrix game", options.quiet)
     from coadapt.experiments import matrix_game
 
-    folder = run_folder(run)
     with mistakes_explained():
-        changes = {
-            "alphas": alphas,
-            "seeds": _counted(seeds),
-            "payoff": None if payoff is None else _read_payoff(payoff),
-        }
-        preset_or_file = _chosen(matrix_game.PRESETS, preset, config, matrix_game.MatrixGameConfig)
-        chosen = _with(preset_or_file, changes, settings)
+        changes: dict[str, Any] = {} if alphas is None else {"alphas": alphas}
+        changes |= {} if seeds is None else {"seeds": _counted(seeds)}
+        changes |= {} if payoff is None else {"payoff": _read_json(payoff)}
+        chosen = _configured(matrix_game.PRESETS, preset, config, changes, settings)
         run_options = options.run_options(fresh)
-    run_to_end(matrix_game.EXPERIMENT, chosen, folder, run_options, options.publish)
+    run_to_end(matrix_game.EXPERIMENT, chosen, run_folder(run), run_options, options.publish)
 
 
 @reproductions.command("salesman")
@@ -148,13 +141,12 @@ def reproduce_salesman(
 
     name = Path("salesman_pretrained" if pretrained else "salesman") if run is None else run
     with mistakes_explained():
-        changes = {"seeds": _counted(seeds), "episodes": episodes}
+        changes: dict[str, Any] = {} if seeds is None else {"seeds": _counted(seeds)}
+        changes |= {} if episodes is None else {"episodes": episodes}
+        presets: dict[str, Any] = salesman.PRETRAINED_PRESETS if pretrained else salesman.PRESETS
+        chosen = _configured(presets, preset, config, changes, settings)
         if pretrained:
-            there = _chosen(salesman.PRETRAINED_PRESETS, preset, config, salesman.PretrainedSalesman)
-            chosen = _with(there, changes, settings)
             salesman.SUITE.as_trained(chosen)  # which refuses seeds that are not there
-        else:
-            chosen = _with(_chosen(salesman.PRESETS, preset, config, salesman.SalesmanStudy), changes, settings)
         run_options = options.run_options(fresh)
     experiment = salesman.PRETRAINED if pretrained else salesman.EXPERIMENT
     run_to_end(experiment, chosen, run_folder(name), run_options, options.publish)
@@ -181,9 +173,8 @@ def train_salesman(
     from coadapt.experiments import salesman
 
     with mistakes_explained():
-        study = _chosen(salesman.PRESETS, preset, config, salesman.SalesmanStudy)
-        alone = replace(study, seeds=(seed,), methods=("behaviour_conditioned",), held_out=None)
-        chosen = _with(alone, {}, settings)
+        alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "held_out": None}
+        chosen = _configured(salesman.PRESETS, preset, config, alone, settings)
         run_options = options.run_options(fresh)
     name = Path(f"salesman_{seed}") if run is None else run
     run_to_end(salesman.EXPERIMENT, chosen, run_folder(name), run_options, options.publish)
@@ -215,17 +206,17 @@ def resume(
                 f"{folder} is of {there.experiment!r}, which whoever began it goes on with: run that again"
             )
         experiment = EXPERIMENTS[there.experiment]
-        as_begun = read_config(experiment.config, there.config)
-        config = read_config(experiment.config, runs.config_of(there)) if options.fork else as_begun
-        config = changed(config, settings)
+        asked = runs.config_of(there) if options.fork else there.config
+        config = changed(read_config(experiment.config, asked), settings)
         run_options = options.run_options()
     run_to_end(experiment, config, folder, run_options, options.publish)
 
 
 def run_folder(run: Path) -> Path:
     """A name is a run below runs/; anything else is a folder."""
-    is_name = len(run.parts) == 1 and run.name not in ("", "..")
-    return RUNS / run if is_name else run if run.name not in ("", "..") else run.resolve()
+    if run.name in ("", ".."):
+        return run.resolve()
+    return RUNS / run if len(run.parts) == 1 else run
 
 
 def run_to_end(
@@ -235,13 +226,13 @@ def run_to_end(
     from coadapt.runs.experiment import plan
     from coadapt.runs.launch import finish, opened
     from coadapt.storage import published, runs
-    from coadapt.storage.files import check_folder, make_folder
+    from coadapt.storage.files import make_folder
 
     with mistakes_explained():
         there = runs.exists(folder)  # which refuses a folder that is something else
         if publish is not None:
             published.check_place(publish, folder, experiment.name)
-            check_folder(publish)
+            make_folder(publish, keep=False)
         planned = None
         if run_options.fresh or not there:
             with nothing_begun(run_options.progress), run_options.progress.busy("planning"):
@@ -256,45 +247,27 @@ def run_to_end(
     tell(f"Everything is in {run.folder}. {report.closing}")
 
 
-def _counted(seeds: int | None) -> tuple[int, ...] | None:
+def _counted(seeds: int) -> tuple[int, ...]:
     """So many seeds, counted from zero."""
     from coadapt.configs.checks import whole
     from coadapt.experiments.matrix_game import MOST_SEEDS
 
-    if seeds is None:
-        return None
     whole("seeds", seeds, most=MOST_SEEDS)
     return tuple(range(seeds))
 
 
-def _chosen(presets: dict[str, Choice], preset: str, file: Path | None, kind: type[Choice]) -> Choice:
-    """The configuration in the file, if there is one, or else the preset."""
-    from coadapt.configs.data import read_config
+def _configured(
+    presets: dict[str, Any], preset: str, file: Path | None, changes: dict[str, Any], settings: tuple[str, ...]
+) -> Any:
+    """The preset, or the configuration in the file, with what was asked for instead, by name or in words."""
+    from coadapt.configs.data import changed, read_config
 
-    chosen = _choose(presets, preset, "preset")
-    return chosen if file is None else read_config(kind, _read_json(file))
-
-
-def _with(config: Any, changes: dict[str, Any], settings: tuple[str, ...]) -> Any:
-    """The configuration with what was asked for instead, by name or in words."""
-    from coadapt.configs.data import changed
-
-    given = {name: value for name, value in changes.items() if value is not None}
-    return changed(replace(config, **given), settings)
-
-
-def _choose(named: dict[str, Choice], name: str, kind: str) -> Choice:
-    if name not in named:
-        raise ValueError(f"there is no {kind} {name!r}; choose one of: {', '.join(named)}")
-    return named[name]
-
-
-def _read_payoff(path: Path) -> tuple[tuple[float, ...], ...]:
-    from coadapt.games.matrix import check_payoff
-
-    table = _read_json(path)
-    check_payoff(table)
-    return tuple(tuple(row) for row in table)
+    if preset not in presets:
+        raise ValueError(f"there is no preset {preset!r}; choose one of: {', '.join(presets)}")
+    chosen = presets[preset]
+    if file is not None:
+        chosen = read_config(type(chosen), _read_json(file))
+    return changed(replace(chosen, **changes), settings)
 
 
 def _read_json(path: Path) -> Any:

@@ -6,10 +6,14 @@ import os
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import NamedTuple
 from urllib.parse import quote
 
 from coadapt.tables import Table, as_text
+
+FRAME = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
+"""What every page has around its content, and how it looks."""
 
 
 class Figure(NamedTuple):
@@ -40,7 +44,7 @@ class Page(NamedTuple):
 def as_html(page: Page) -> str:
     """One file that needs no other: pictures are within it, and it links to nothing."""
     body = "\n".join(_section(section) for section in page.sections)
-    return HTML.format(title=escape(page.title), lead=_paragraphs(page.lead), style=STYLE, body=body)
+    return FRAME.substitute(title=escape(page.title), lead=_paragraphs(page.lead), body=body)
 
 
 def as_markdown(page: Page, folder: Path) -> str:
@@ -90,47 +94,3 @@ def _table(table: Table) -> str:
 
 def _side(table: Table, column: int) -> str:
     return "" if column == 0 or column in table.left else ' class="number"'
-
-
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c2330; --soft: #5b6472; --paper: #fbfbf9; --card: #ffffff; --line: #dfe2e6; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e7e9ee; --soft: #a2aab8; --paper: #14171d; --card: #1c2129; --line: #343b47; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 80rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
-  font: 1rem/1.55 system-ui, sans-serif; }
-h1 { font-size: 1.8rem; line-height: 1.2; margin: 0.5rem 0; }
-h2 { font-size: 1.2rem; margin: 0 0 0.6rem; }
-p, figcaption { max-width: 56rem; }
-header p { color: var(--soft); font-size: 1.05rem; }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 0.6rem;
-  margin: 1rem 0; padding: 1rem; }
-summary { cursor: pointer; } summary h2 { display: inline; }
-figure { margin: 1rem 0; }
-figure img { background: #ffffff; border-radius: 0.4rem; display: block; height: auto;
-  max-width: min(100%, 60rem); }
-figcaption, .caption { color: var(--soft); font-size: 0.9rem; margin: 1rem 0 0; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; margin: 0.5rem 0; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.45rem; text-align: left; vertical-align: bottom; }
-th { min-width: 4rem; } td { white-space: nowrap; } td:first-child { min-width: 9rem; white-space: normal; }
-th.number, td.number { text-align: right; }
-"""
-
-HTML = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{title}</h1>
-{lead}
-</header>
-{body}
-</body>
-</html>
-"""

@@ -45,6 +45,13 @@ class Means(NamedTuple):
     finished: Float[Array, "*partners"]  # the share that ended by themselves, and not at the step limit
 
 
+class Episodes(NamedTuple):
+    """What came of episodes with each partner, and what was noted at their steps."""
+
+    means: Means
+    notes: Notes
+
+
 def side_by_side(episodes: int) -> int:
     """In how many games so many episodes with one partner are played."""
     return min(episodes, MOST_SIDE_BY_SIDE)
@@ -59,7 +66,7 @@ def play_with_all(
     episodes: int,
     greedy: Greedy = False,
     note: Note = nothing,
-) -> tuple[Means, Notes]:
+) -> Episodes:
     """Episodes with each partner: means, and what was noted at each step.
 
     `told` has a row for every game, of which there are `side_by_side(episodes)` with each partner, and `as_player(row)`
@@ -81,7 +88,7 @@ def play_with_all(
         sums, noted = jax.vmap(play)(keys, rows, quotas)
         return _means(sums, quotas), jax.tree.map(lambda leaf: jnp.sum(leaf, axis=0), noted)
 
-    return jax.lax.map(with_one, (keys, partners.players, by_partner, partners.labels))
+    return Episodes(*jax.lax.map(with_one, (keys, partners.players, by_partner, partners.labels)))
 
 
 class Sums(NamedTuple):
@@ -163,6 +170,21 @@ def pooled(parts: Means, episodes: Sequence[int]) -> Means:
     return Means(share @ length, share @ total, (share**2 @ error**2) ** 0.5, share @ finished)  # pyright: ignore[reportArgumentType] (NumPy's, in double precision)
 
 
+class Cell(NamedTuple):
+    """What a method achieved with a partner, over all episodes: `Means` as plain numbers."""
+
+    length: float
+    total: float
+    total_error: float
+    finished: float
+
+
+def cells_of(parts: Means, episodes: Sequence[int] | None = None) -> list[Cell]:
+    """The means over all parts of a measurement, for each partner; the parts are alike, if nothing else is said."""
+    whole = pooled(parts, episodes or [1] * len(parts.total))
+    return [Cell(*map(float, each)) for each in zip(*whole, strict=True)]
+
+
 def mean_returns(
     key: Key,
     game: Game,
@@ -180,7 +202,7 @@ def mean_returns(
     @jax.jit
     def play(key: Key) -> Means:
         labels = label_by_game(side_by_side(episodes) * len(partners.ids), partners)
-        return play_with_all(key, game, partners, as_player, labels, episodes, greedy)[0]
+        return play_with_all(key, game, partners, as_player, labels, episodes, greedy).means
 
     means = play(key)
     if not isinstance(means.length, Tracer) and np.isnan(means.length).any():

@@ -14,7 +14,6 @@ import optax
 import optax.contrib
 
 from coadapt.arrays import Count, Scalar
-from coadapt.configs.checks import one_of
 
 ADAMS_STEP = 0.2
 """How far Adam moves a weight in a usual step, as a share of the learning rate: Muon's steps are made as long."""
@@ -31,11 +30,6 @@ class TrainState(NamedTuple):
 
     network: Any
     memory: optax.OptState
-
-
-def check_optimiser(name: str) -> None:
-    """Whether there is such an optimiser."""
-    one_of("optimiser", name, OPTIMISERS)
 
 
 def begin(network: Any, optimiser: str) -> TrainState:

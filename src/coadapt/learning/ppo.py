@@ -14,13 +14,14 @@ import jax.numpy as jnp
 import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Int, Key, Scalar, Vector
-from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, between, positive, whole
-from coadapt.encounters import Transition, rollouts_with_each
+from coadapt.configs.checks import between, positive, whole
+from coadapt.encounters import Transition
 from coadapt.games.game import MAIN, Game
 from coadapt.learning.advantage import generalised_advantages
-from coadapt.learning.optimiser import TrainState, apply_gradients, begin, check_optimiser, remaining, risen
+from coadapt.learning.optimiser import TrainState, apply_gradients, begin, remaining, risen
 from coadapt.learning.replay import check_covers_an_episode, embedded, replay
-from coadapt.partners.population import Population, label_by_game, shares
+from coadapt.learning.training import TrainingConfig, play_with_partners
+from coadapt.partners.population import Population
 from coadapt.players import Critic, Player, prepared
 
 AsPlayer = Callable[[Any, Vector], Player]
@@ -35,45 +36,29 @@ def no_metrics(transitions: Transition, labels: Float[Array, "games label"]) -> 
 
 
 @dataclass(frozen=True)
-class PPOConfig:
+class PPOConfig(TrainingConfig):
     """How PPO learns. The learning rate falls linearly to zero over training, the entropy bonus over its span.
 
     A policy that goes on from another training should be warmed up: Adam remembers nothing of it, so its first steps go
     as far as they can in every weight, whatever the gradient, and may undo all that was learnt.
     """
 
-    iterations: int
-    num_envs: int = 50  # a partner each
-    num_steps: int = 10  # played in each game in one iteration
     epochs: int = 4
-    minibatches: int = 1  # of whole games
-    optimiser: str = "adam"  # or muon, see `optimiser`
-    learning_rate: float = 5e-4
     warm_up: int = 1  # in so many iterations the learning rate rises to its full height; in the first one, usually
     discount: float = 0.99
     gae_lambda: float = 0.95
     clip: float = 0.2
     entropy_coefficient: float = 0.01
     entropy_span: float = 1.0  # the share of training after which the bonus is gone
-    max_gradient_norm: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "epochs", "minibatches", "warm_up"):
+        super().__post_init__()
+        for name in ("epochs", "warm_up"):
             whole(name, getattr(self, name))
-        whole("num_envs", self.num_envs, most=MOST_GAMES)
-        whole("num_steps", self.num_steps, most=MOST_STEPS)
-        if self.num_envs % self.minibatches:
-            raise ValueError(f"num_envs ({self.num_envs}) must be a multiple of minibatches ({self.minibatches})")
-        check_optimiser(self.optimiser)
-        for name in ("learning_rate", "clip", "max_gradient_norm", "entropy_span"):
+        for name in ("clip", "entropy_span"):
             positive(name, getattr(self, name))
         for name in ("discount", "gae_lambda", "entropy_coefficient"):
             between(name, getattr(self, name), 0, 1)
-
-    @property
-    def steps_per_iteration(self) -> int:
-        """Environment steps consumed by one iteration."""
-        return self.num_envs * self.num_steps
 
 
 class PPOState(NamedTuple):
@@ -140,7 +125,9 @@ def iterate(
 ) -> tuple[PPOState, PPOInfo]:
     """Play with partners of the population, then learn from it."""
     key, for_play, for_updates = jax.random.split(state.key, 3)
-    transitions, labels = collect(for_play, game, population, as_player, state.policy.network, config)
+    for_partners, for_games = jax.random.split(for_play)
+    told = lambda label: as_player(state.policy.network, label)
+    transitions, labels = play_with_partners(for_partners, for_games, game, population, told, config)
     return learn_from(for_updates, state._replace(key=key), transitions, labels, as_player, config, metrics)
 
 
@@ -166,20 +153,6 @@ def learn_from(
         **diagnostics,
     )
     return state._replace(iteration=state.iteration + 1), info
-
-
-def collect(
-    key: Key, game: Game, population: Population, as_player: AsPlayer, policy: Any, config: PPOConfig
-) -> tuple[Transition, Float[Array, "games label"]]:
-    """Games with partners newly met: the transitions by game and time, and the partners' labels by game."""
-    for_partners, for_games = jax.random.split(key)
-    partners = population.draw(for_partners, config.num_envs)
-    keys = jax.random.split(for_games, shares(config.num_envs, partners))
-    labels = label_by_game(config.num_envs, partners)
-    transitions = rollouts_with_each(
-        keys, game, partners.players, lambda label: as_player(policy, label), labels, config.num_steps
-    )
-    return transitions, labels
 
 
 def assess(
@@ -251,7 +224,8 @@ def loss(
     """
     ready = prepared(networks, batch.ended.size)
     log_policy, values = jax.vmap(_reconsider, (0, None, None))(batch, as_player, ready)
-    entropy = -jnp.mean(jnp.sum(jnp.exp(log_policy) * log_policy, axis=-1))
+    surprise = jnp.where(jnp.isneginf(log_policy), 0.0, log_policy)  # an action that is never taken surprises nobody
+    entropy = -jnp.mean(jnp.sum(jnp.exp(log_policy) * surprise, axis=-1))
     log_ratio = _chosen(log_policy, batch.actions) - batch.log_probabilities
     ratio = jnp.exp(log_ratio)
     clipped = jnp.clip(ratio, 1 - clip, 1 + clip)
@@ -277,9 +251,7 @@ def _reconsider(
         decision = player.decide(observation, memory)
         return jax.nn.log_softmax(decision.logits), decision.memory
 
-    def judge(observation, memory):
-        return critic.value(observation, game.label, memory)
-
+    judge = lambda observation, memory: critic.value(observation, game.label, memory)
     start = player.start(jax.random.key(0))  # every learner starts an episode with the same memory, whatever the key
     log_policy, _ = replay(decide, embedded(player, game.observations), start, game.ended)
     values, _ = replay(judge, game.observations, critic.start(), game.ended)

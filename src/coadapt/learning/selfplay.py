@@ -43,10 +43,8 @@ def collect(
     """The transitions of both sides of some games, by side and time, and the label of each."""
     player = prepared(as_player(policy, label), 2 * config.steps_per_iteration)
     players = player, player
-    keys = jax.random.split(key, config.num_envs)
-    transitions = jax.vmap(lambda key: rollout(start_episode(key, game, players), game, players, config.num_steps)[1])(
-        keys
-    )
+    play = lambda key: rollout(start_episode(key, game, players), game, players, config.num_steps)[1]
+    transitions = jax.vmap(play)(jax.random.split(key, config.num_envs))
     return seen_by_both(transitions), jnp.tile(label, (2 * config.num_envs, 1))
 
 

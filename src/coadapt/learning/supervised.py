@@ -13,12 +13,11 @@ import jax.numpy as jnp
 import optax
 
 from coadapt.arrays import Array, Bool, Count, Float, Key, Scalar, Vector
-from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, positive, whole
-from coadapt.encounters import rollouts_with_each
 from coadapt.games.game import MAIN, Game
-from coadapt.learning.optimiser import TrainState, apply_gradients, begin, check_optimiser, remaining
+from coadapt.learning.optimiser import TrainState, apply_gradients, begin, remaining
 from coadapt.learning.replay import check_covers_an_episode, embedded, replay
-from coadapt.partners.population import Population, label_by_game, shares
+from coadapt.learning.training import TrainingConfig, play_with_partners
+from coadapt.partners.population import Population
 from coadapt.players import Belief, Player, prepared
 
 AsPlayer = Callable[[Any], Player]
@@ -26,32 +25,8 @@ Loss = Callable[[Vector, Vector], Scalar]
 
 
 @dataclass(frozen=True)
-class SupervisedConfig:
+class SupervisedConfig(TrainingConfig):
     """How a belief learns. The learning rate falls linearly to zero over training."""
-
-    iterations: int
-    num_envs: int = 50
-    num_steps: int = 10  # played in each game in one iteration
-    minibatches: int = 1  # of whole games, a step of learning each
-    optimiser: str = "adam"  # or muon, see `optimiser`
-    learning_rate: float = 5e-4
-    max_gradient_norm: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ("iterations", "minibatches"):
-            whole(name, getattr(self, name))
-        whole("num_envs", self.num_envs, most=MOST_GAMES)
-        whole("num_steps", self.num_steps, most=MOST_STEPS)
-        if self.num_envs % self.minibatches:
-            raise ValueError(f"num_envs ({self.num_envs}) must be a multiple of minibatches ({self.minibatches})")
-        check_optimiser(self.optimiser)
-        for name in ("learning_rate", "max_gradient_norm"):
-            positive(name, getattr(self, name))
-
-    @property
-    def steps_per_iteration(self) -> int:
-        """Environment steps consumed by one iteration."""
-        return self.num_envs * self.num_steps
 
 
 class SupervisedState(NamedTuple):
@@ -117,12 +92,10 @@ def iterate(
 ) -> tuple[SupervisedState, SupervisedInfo]:
     """Watch partners of the population, then learn who they were."""
     key, for_partners, for_games = jax.random.split(state.key, 3)
-    partners = population.draw(for_partners, config.num_envs)
-    keys = jax.random.split(for_games, shares(config.num_envs, partners))
     player = as_player(state.belief.network)
-    nothing = jnp.zeros((config.num_envs, 0))
-    transitions = rollouts_with_each(keys, game, partners.players, lambda _: player, nothing, config.num_steps)
-    watched = Watched(transitions.observations[MAIN], transitions.ended, label_by_game(config.num_envs, partners))
+    whatever_the_label = lambda _: player
+    transitions, labels = play_with_partners(for_partners, for_games, game, population, whatever_the_label, config)
+    watched = Watched(transitions.observations[MAIN], transitions.ended, labels)
     rate = config.learning_rate * remaining(state.iteration, config.iterations)
 
     def learn(belief: TrainState, batch: Watched) -> tuple[TrainState, SupervisedInfo]:

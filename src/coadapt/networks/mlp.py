@@ -61,3 +61,14 @@ class MLP(eqx.Module):
         for layer in self.layers[:-1]:
             x = self.activation(layer(x))
         return self.layers[-1](x)
+
+
+class HiddenLayers(MLP):
+    """Layers with an activation after each, the last one included."""
+
+    def __init__(self, key: Key, inputs: int, layers: Sequence[int], activation: Callable[[Vector], Vector]):
+        *hidden, last = layers
+        super().__init__(key, inputs, hidden, last, last_scale=2**0.5, activation=activation)
+
+    def __call__(self, x: Vector) -> Vector:
+        return self.activation(super().__call__(x))

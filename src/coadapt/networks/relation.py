@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Int, Key, Vector
-from coadapt.networks.mlp import MLP
+from coadapt.networks.mlp import HiddenLayers
 
 Table = Float[Array, "rows features"]
 
@@ -22,23 +22,18 @@ def worth_tabulating(rows: int, pairs: int) -> bool:
     return pairs >= rows
 
 
-class PairSum(MLP):
-    """The perceptron before the sum; its last layer has an activation, too."""
+class PairSum(HiddenLayers):
+    """The perceptron before the sum: what one pair adds to it."""
 
     def __init__(self, key: Key, features: int, layers: Sequence[int]):
-        *hidden, summed = layers
-        super().__init__(key, features, hidden, summed, last_scale=2**0.5, activation=jax.nn.relu)
-
-    def embed(self, features: Vector) -> Vector:
-        """What one pair adds to the sum."""
-        return jax.nn.relu(self(features))
+        super().__init__(key, features, layers, jax.nn.relu)
 
     def pair_by_pair(self, table: Table, indices: Int[Array, "pairs"]) -> Vector:
         """The sum over the pairs in these rows of the table."""
-        return jnp.sum(jax.vmap(self.embed)(table[indices]), axis=0)
+        return jnp.sum(jax.vmap(self)(table[indices]), axis=0)
 
     def tabulated(self, table: Table) -> "TabulatedSum":
-        return TabulatedSum(jax.vmap(self.embed)(table))
+        return TabulatedSum(jax.vmap(self)(table))
 
 
 class TabulatedSum(eqx.Module):

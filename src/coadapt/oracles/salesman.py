@@ -5,6 +5,7 @@ to. All of it is dynamic programming, backwards from the end, over where both ag
 tables have the axes `row column row column set`: the main agent's cell, the partner's cell, the collected subgoals.
 """
 
+import math
 from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
@@ -13,9 +14,11 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Integer
-from coadapt.games.salesman.layouts import Layout, table_shape
+from coadapt.games.game import PARTNER
+from coadapt.games.salesman.layouts import Layout, states_of, table_shape
 from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.memory import check_memory
+from coadapt.players import Player, prepared
 
 Table = Float[Array, "row column row column set"]
 Behaviour = Float[Array, "action row column row column set"]
@@ -41,6 +44,26 @@ class BestResponse(NamedTuple):
 def at_random(game: Salesman) -> Behaviour:
     """A player that takes every action as often as any other."""
     return jnp.full((len(MOVES), *table_shape(game)), 1 / len(MOVES))
+
+
+STATES_AT_ONCE = 8_192
+"""How many states a network looks at in one go."""
+
+
+def behaviour_of(player: Player, game: Salesman, layout: Layout, seat: int = PARTNER) -> Behaviour:
+    """What a memoryless player does in every state of a layout."""
+    memory = player.start(jax.random.key(0))  # a memoryless player has no use for chance
+    if jax.tree.leaves(memory):
+        raise ValueError("a player that remembers has no table of what it does: that depends on more than the state")
+
+    states = states_of(game, layout)
+    player = prepared(player, math.prod(table_shape(game)))
+
+    def act(state):
+        return jax.nn.softmax(player.decide(game.observe(state, seat), memory).logits)
+
+    probabilities = jax.lax.map(act, states, batch_size=STATES_AT_ONCE)
+    return jnp.moveaxis(probabilities.reshape(*table_shape(game), -1), -1, 0)
 
 
 def best_response(game: Salesman, layout: Layout, partner: Behaviour) -> BestResponse:

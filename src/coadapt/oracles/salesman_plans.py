@@ -1,4 +1,4 @@
-"""The two bounds of the paper's table: the best plan of two agents that may wait, and of one agent alone.
+"""The two optima of the paper's table: the best plan of two agents that may wait, and of one agent alone.
 
 Two agents that may wait need at most as many steps as two that may not, which is `joint_optimum`. An agent alone is
 what is left when the partner does nothing.

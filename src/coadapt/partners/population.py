@@ -44,11 +44,6 @@ class FixedPopulation(NamedTuple):
         return self.partners
 
 
-def shares(games: int, partners: Partners) -> tuple[int, int]:
-    """How many partners there are, and how many of the games each takes part in."""
-    return len(partners.ids), games // len(partners.ids)
-
-
 def label_by_game(games: int, partners: Partners) -> Float[Array, "games label"]:
     """The partner's label in each game, those of one partner together."""
     return jnp.repeat(partners.labels, games // len(partners.ids), axis=0)

@@ -4,37 +4,36 @@ Where there is an oracle the belief stands beside the exact posterior, which wat
 those it may be.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.agents.beliefs import ReplayedBelief
-from coadapt.agents.onlooker import WithOnlooker
-from coadapt.agents.restarting import Restarting
+from coadapt.agents.beliefs import ReplayedBelief, Restarting, WithOnlooker
 from coadapt.arrays import Count, Key, Vector
 from coadapt.encounters import Greedy, Transition
 from coadapt.evaluation.adaptation import Opinion, opinion
-from coadapt.evaluation.returns import Means, Notes, nothing, play_with_all
+from coadapt.evaluation.returns import Episodes, Notes, nothing, play_with_all
 from coadapt.games.game import MAIN
 from coadapt.partners.population import Partners
 from coadapt.partners.switch import PartnerSwitch
 from coadapt.pipeline.co_op import acting_on
 from coadapt.pipeline.evaluation import own_opinion
 from coadapt.pipeline.method import Method
-from coadapt.pipeline.seats import MANY, THIS_RUN, AgentSource, display_of, in_each_mode, labels_by_game, taken_by
-from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
-from coadapt.pipeline.study import PartnerId, Study, partners_of, populations
-from coadapt.pipeline.task import code_of, identity_of
+from coadapt.pipeline.partners import PartnerId, partners_of, populations
+from coadapt.pipeline.seats import MANY, THIS_RUN, AgentSource, Met, in_each_mode, labels_by_game, measurement, taken_by
 from coadapt.players import prepared
 from coadapt.runs.stage import Info, Inputs, Stage
 
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
+
 ADAPTATION, SWITCH = "adaptation", "partner_switch"
-SOURCES = ("predictor", "posterior")
-"""Who says of what type the partner is; the second only where there is an oracle."""
 
 
 def adaptation_of(study: Study, method: Method, seed: int, agents: AgentSource = THIS_RUN) -> Stage:
@@ -46,27 +45,23 @@ def adaptation_of(study: Study, method: Method, seed: int, agents: AgentSource =
         agent = agents.player(study, method, inputs, seed)
         watched = agent if oracle is None else WithOnlooker(agent, oracle.posterior(partners))
         seat, for_play = taken_by(watched, labels_by_game(study, partners)), jax.random.fold_in(key, part)
-        play = lambda greedy: play_with_all(
-            for_play, study.task.game, partners, seat.as_player, seat.told, study.batch, greedy, _opinions
-        )[1]
+        play = lambda greedy: (
+            play_with_all(for_play, study.task.game, partners, *seat, study.batch, greedy, _opinions).notes
+        )
         said = in_each_mode(play, agents.modes)
         right = lambda of: (jnp.sum(of.correct) / jnp.sum(of.counted))[None]
         return said, {who: right(of) for who, of in said[agents.modes[-1]].lasting.items()}
 
-    return _stage(ADAPTATION, study, method, seed, agents, measure, {})
+    parts, met, shown = study.measures.episodes // study.batch, Met(study.held_out), ("predictor",)
+    return measurement(
+        ADAPTATION, __name__, study, method, seed, met, measure, parts, agents, shown, modes=agents.modes
+    )
 
 
 def _opinions(transition: Transition, label: Vector) -> dict[str, Opinion]:
     said = {"predictor": own_opinion(transition, label)}
     theirs = transition.infos[MAIN].get("onlooker")
     return said if theirs is None else said | {"posterior": opinion(theirs, label)}
-
-
-class AfterSwitch(NamedTuple):
-    """What came of the episodes of each pair of partners, in which the second takes over from the first."""
-
-    episodes: Means
-    beliefs: Notes  # opinions about the second, of those who have any
 
 
 ANNOUNCED, ORACLE = "announced", "oracle_label"
@@ -80,7 +75,7 @@ def switch_of(study: Study, method: Method, seed: int, agents: AgentSource = THI
     """
     game, after = study.task.game, study.measures.switch_after
 
-    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, AfterSwitch]], Info]:
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, dict[str, Episodes]], Info]:
         partners = partners_of(study, study.held_out, inputs)
         first, second = switched_pairs(study.held_out_ids, study.task.types)
         pairs = _switched(partners, first, second, after)
@@ -89,14 +84,18 @@ def switch_of(study: Study, method: Method, seed: int, agents: AgentSource = THI
         for_play = jax.random.fold_in(key, part)
         players = _who_plays(study, method, agents, inputs, seed)
 
-        def play(name: str, greedy: Greedy) -> AfterSwitch:
+        def play(name: str, greedy: Greedy) -> Episodes:
             note = own_opinion if method.has_belief and name != ORACLE else nothing
-            return AfterSwitch(*play_with_all(for_play, game, pairs, players[name], told, study.batch, greedy, note))
+            return play_with_all(for_play, game, pairs, players[name], told, study.batch, greedy, note)
 
         found = {name: in_each_mode(lambda greedy, name=name: play(name, greedy), agents.modes) for name in players}
-        return found, {name: jnp.mean(of[agents.modes[-1]].episodes.total)[None] for name, of in found.items()}
+        return found, {name: jnp.mean(of[agents.modes[-1]].means.total)[None] for name, of in found.items()}
 
-    return _stage(SWITCH, study, method, seed, agents, measure, {"after": after})
+    parts, met, shown = study.measures.episodes // study.batch, Met(study.held_out), (method.name,)
+    settings = {"modes": agents.modes, "after": after}
+    return measurement(
+        SWITCH, __name__, study, method, seed, met, measure, parts, agents, shown, purpose="exchange", **settings
+    )
 
 
 def _who_plays(study: Study, method: Method, agents: AgentSource, inputs: Inputs, seed: int) -> dict[str, Any]:
@@ -133,30 +132,3 @@ def _switched(partners: Partners, first: np.ndarray, second: np.ndarray, after: 
     of = lambda which: jax.tree.map(lambda leaf: leaf[which], partners.players)
     players = PartnerSwitch(of(first), of(second), jnp.full(len(first), after))
     return Partners(players, partners.labels[second], jnp.arange(len(first)))
-
-
-PURPOSES = {ADAPTATION: "adaptation", SWITCH: "exchange"}
-"""Of the random keys of each."""
-
-
-def _stage(
-    name: str, study: Study, method: Method, seed: int, agents: AgentSource, measure: Any, settings: dict[str, Any]
-) -> Stage:
-    settings |= {
-        "task": identity_of(study.task),
-        "seed": seed,
-        "conditioning": study.conditioning,
-        "batch": study.batch,
-    }
-    settings |= {"held_out": study.held_out.settings, "episodes": study.measures.episodes, "method": method.name}
-    settings |= {"modes": agents.modes}
-    return measuring_stage(
-        stage_name(name, seed, method.name),
-        (__name__, method.code, *code_of(study.task), *study.held_out.code),
-        settings,
-        measure,
-        key_for(seed, PURPOSES[name]),
-        study.measures.episodes // study.batch,
-        (*agents.made_by(method, seed), *study.held_out.needs(study)),
-        **display_of(f"{name} {method.name}", seed, "predictor", method.name),
-    )

@@ -4,8 +4,10 @@ Who has clones starts from them, which have learnt to play; all learn to get alo
 conditioned policy is told of which type each is, and its predictor learns to tell. Others have to do without.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,12 +22,15 @@ from coadapt.learning.ppo import AsPlayer, Metrics, PPOConfig, PPOState
 from coadapt.learning.supervised import SupervisedConfig, SupervisedState
 from coadapt.partners.population import FixedPopulation, Partners
 from coadapt.pipeline.method import Training
+from coadapt.pipeline.partners import partners_of
 from coadapt.pipeline.self_play import Clones, about_training, networks_of
 from coadapt.pipeline.stages import Learner, key_for, stage_name, training_stage
-from coadapt.pipeline.study import Study, partners_of
 from coadapt.pipeline.task import Task, code_of, identity_of, new_critic, new_predictor
 from coadapt.players import Belief
 from coadapt.runs.stage import Inputs, Stage
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 New = Callable[[Key, Task], Any]
 """An untrained network for a task."""

@@ -18,6 +18,7 @@ from coadapt.pipeline.figures import figures
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.methods import METHODS, methods_of
 from coadapt.pipeline.model_card import model_card
+from coadapt.pipeline.partners import PartnerSource
 from coadapt.pipeline.pretrained import (
     Package,
     PretrainedStudy,
@@ -27,7 +28,7 @@ from coadapt.pipeline.pretrained import (
     handing_on_agents,
 )
 from coadapt.pipeline.record import with_record, write_record
-from coadapt.pipeline.regret import bounds_of, optima_of, regret_of
+from coadapt.pipeline.regret import joint_optimum_of, optima_of, regret_of
 from coadapt.pipeline.report import headline, summary, verdict
 from coadapt.pipeline.results import Results, gather
 from coadapt.pipeline.saved import PARTNER, Saved, agent_of, save
@@ -36,7 +37,7 @@ from coadapt.pipeline.self_play import CLONES, cloning_of, made_by, networks_of
 from coadapt.pipeline.showing import Showing
 from coadapt.pipeline.sources.mixture import Mixture
 from coadapt.pipeline.stages import key_for, stage_name
-from coadapt.pipeline.study import PartnerSource, Study
+from coadapt.pipeline.study import Study
 from coadapt.pipeline.tables import tables
 from coadapt.runs.experiment import Experiment, Report
 from coadapt.runs.stage import Inputs, Stage
@@ -101,6 +102,9 @@ def _of_seed(study: Study, seed: int) -> list[Stage]:
     """All methods are trained, tried with the partners they trained with, and then with those they never met."""
     methods = methods_of(study).values()
     trainings = dict.fromkeys(training for method in methods for training in method.trainings(study))
+    purposes = [training.purpose for training in trainings]
+    for twice in {each for each in purposes if purposes.count(each) > 1}:
+        raise ValueError(f"two methods train {twice!r} differently; one of the trainings needs another purpose")
     made = [cloning_of(study, seed)] if any(training.starts == CLONES for training in trainings) else []
     made += [training_of(study, training, seed) for training in trainings]
     made += [validation_of(study, method, seed) for method in methods if method.has_belief]
@@ -113,7 +117,7 @@ def best_of(study: Study) -> list[Stage]:
     oracle, closer = study.task.oracle, study.measures.closer
     if oracle is None:
         return []
-    made = [bounds_of(study, oracle)] if "bounds" in closer else []
+    made = [joint_optimum_of(study, oracle)] if "joint_optimum" in closer else []
     return [*made, optima_of(study, oracle)] if "regret" in closer else made
 
 

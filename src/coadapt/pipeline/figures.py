@@ -11,9 +11,9 @@ from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.regret_tables import regret_of, regretting
 from coadapt.pipeline.results import Results
 from coadapt.pipeline.self_play import CLONES
-from coadapt.pipeline.study import environment_steps
+from coadapt.pipeline.stages import environment_steps
 from coadapt.pipeline.tables import by_step
-from coadapt.pipeline.wording import ACTING, SOURCE_NAMES, colours, titles, type_colours
+from coadapt.pipeline.wording import ACTING, SOURCES, colours, source_title, titles, type_colours
 
 STYLES = {"predictor": "-", "posterior": "--"}
 
@@ -62,7 +62,7 @@ def draw_adaptation(results: Results) -> Pictures:
             title,
             [
                 Line(
-                    f"{type_ or 'all'}, {SOURCE_NAMES[source]}",
+                    f"{type_ or 'all'}, {source_title(results, source)}",
                     steps,
                     by_step(results.opinion(source, type_), name),
                     style=STYLES[source],
@@ -70,6 +70,7 @@ def draw_adaptation(results: Results) -> Pictures:
                 )
                 for type_ in (*results.types, None)
                 for source in results.sources
+                if source in SOURCES
             ],
         )
         for name, title in titles.items()
@@ -89,9 +90,10 @@ def draw_calibration(results: Results) -> Pictures:
     for source in results.sources:
         found = calibration(results.opinion(source, kept=False))
         some = found.share > 0
-        title = f"{SOURCE_NAMES[source]}: {found.error:.3f} apart on average"
+        title = f"{source_title(results, source)}: {found.error:.3f} apart on average"
         right = Line("how often it is right", found.said[some], found.was[some], style="o-", colour="tab:blue")
-        ideal = Line("as often as it says", np.array([0.3, 1]), np.array([0.3, 1]), style=":", colour="tab:grey")
+        whole = np.array([1 / len(results.all_types), 1])  # nobody believes in the likeliest type less
+        ideal = Line("as often as it says", whole, whole, style=":", colour="tab:grey")
         panels.append(Panel(title, [right, ideal]))
     return draw_panels(panels, "probability of the likeliest type", "share", "Does it know how much it knows?")
 

@@ -4,16 +4,20 @@ A method is one file in `methods/`. Whatever lists methods asks the registry the
 method and knows no other, so that adding one changes nothing of the others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.pipeline.stages import Learner
-from coadapt.pipeline.study import Study
 from coadapt.pipeline.task import Task
 from coadapt.players import Player
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Method:
     new: Callable[[Task], dict[str, Any]]  # untrained networks by name, for their shapes
     player: Callable[[Networks, Task, str], Player]  # networks by name, task, conditioning -> player
     has_belief: bool = False
+    is_blind: bool = False  # the control that is told nothing, and that what a label gains is counted from
 
     @property
     def folder(self) -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from coadapt.pipeline.methods import methods_of
+from coadapt.pipeline.partners import all_within
 from coadapt.pipeline.results import Results
 from coadapt.pipeline.sources.self_play import SelfPlay, seeds_in_words
-from coadapt.pipeline.study import PartnerSource, Study
+from coadapt.pipeline.study import Study
 from coadapt.pipeline.tables import partner_table, score_table
 
 UNMEASURED = " No agent was\nmeasured with partners it had not trained with."
@@ -45,14 +46,9 @@ def _partner_files(study: Study) -> str:
     if study.held_out is not None:
         who = "`partners/SEED-TYPE`" if isinstance(study.held_out, SelfPlay) else study.held_out.in_words(study)
         said = f"- {who}: the held-out partners, which no agent was trained with.\n"
-    if _leaves_files(study.partners):
+    if any(isinstance(source, SelfPlay) for source in all_within(study.partners)):
         said += "- `training-partners/SEED-TYPE`: the partners that agents trained with. The package comes without.\n"
     return said
-
-
-def _leaves_files(source: PartnerSource) -> bool:
-    """Whether partners of a source are trained here, all or some of them."""
-    return isinstance(source, SelfPlay) or any(map(_leaves_files, getattr(source, "sources", ())))
 
 
 def _company(study: Study) -> Iterator[str]:

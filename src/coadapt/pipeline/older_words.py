@@ -18,6 +18,7 @@ FIELDS = {
     "exchange": "partner_switch",
     "at most by not knowing which of its kind it is": "at most by not knowing which of its type it is",
     "exchange_after": "switch_after",
+    "bound_layouts": "joint_layouts",
     "games": "num_envs",
     "steps": "num_steps",
     "trace_decay": "gae_lambda",

@@ -9,10 +9,11 @@ from coadapt.configs.checks import distinct, each_whole, in_batches, whole
 from coadapt.configs.data import read_config
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.methods import METHODS
+from coadapt.pipeline.partners import populations
 from coadapt.pipeline.saved import PRETRAINED, Saved, agent_of
 from coadapt.pipeline.seats import MODES, AgentSource
 from coadapt.pipeline.sources.pretrained import Pretrained, handing_on, read_file
-from coadapt.pipeline.study import Measures, Study, populations
+from coadapt.pipeline.study import Measures, Study
 from coadapt.runs.stage import Stage
 
 STAGE = "pretrained_agents"

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from coadapt.configs.data import plain
-from coadapt.pipeline.evaluation import Cell
+from coadapt.evaluation.returns import Cell
 from coadapt.pipeline.older_words import in_words_of_today
+from coadapt.pipeline.partners import Partner, PartnerId, populations
 from coadapt.pipeline.results import Results
 from coadapt.pipeline.self_play import CLONES
-from coadapt.pipeline.study import Partner, PartnerId, Study, populations
+from coadapt.pipeline.study import Study
 from coadapt.storage.files import Incompatible, check_kinds, read_json, write_json
 
 FILE = "training.json"
@@ -55,7 +56,9 @@ def with_record(folder: Path, results: Results, commit: str | None) -> Results:
     file = folder / FILE
     if not file.exists():
         return results
-    record = in_words_of_today(read_json(file))
+    record = read_json(file)
+    if "rehearsal" in record:  # as nobody writes any more
+        record = in_words_of_today(record)
     check_kinds(file, record, FIELDS)
     if record["commit"] != commit:
         raise Incompatible(f"{file} was written at commit {record['commit']}, but the agents beside it at {commit}")

@@ -5,7 +5,7 @@ once; then every agent plays from the same starts. So does the conditioned polic
 know: by the exact posterior, and the truth. Beside them stand the oracle's own players, which need no training.
 """
 
-import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
@@ -13,43 +13,41 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Count, Key
-from coadapt.encounters import Greedy, rollout, start_episode
-from coadapt.evaluation.episodes import EpisodeScores, episode_scores
-from coadapt.games.game import Game, StartsAt
+from coadapt.evaluation.starts import Played, with_each
 from coadapt.partners.population import Partners
 from coadapt.pipeline.co_op import acting_on
 from coadapt.pipeline.method import Method
-from coadapt.pipeline.seats import THIS_RUN, AgentSource, Seat, display_of, in_each_mode, taken_by, told_labels
-from coadapt.pipeline.stages import key_for, measuring_stage, stage_name
-from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study, partners_of
-from coadapt.pipeline.task import Optima, Oracle, Played, code_of, identity_of
-from coadapt.players import Player, prepared
+from coadapt.pipeline.partners import partners_of
+from coadapt.pipeline.seats import THIS_RUN, AgentSource, Met, Seat, in_each_mode, measurement, taken_by, told_labels
+from coadapt.pipeline.stages import key_for, measuring_stage
+from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study
+from coadapt.pipeline.task import Optima, Oracle, code_of, identity_of
 from coadapt.runs.stage import Info, Inputs, Stage
 
-BOUNDS, OPTIMA, REGRET = "bounds", "optima", "regret"
+JOINT_OPTIMUM, OPTIMA, REGRET = "joint_optimum", "optima", "regret"
 LARGER_BY = "measures.layouts or measures.starts", "measures.starts"
 
 
-def bounds_of(study: Study, oracle: Oracle) -> Stage:
-    """The stage that works out the bounds of the game itself, a layout at a time."""
+def joint_optimum_of(study: Study, oracle: Oracle) -> Stage:
+    """The stage that works out the joint optimum of the game, a layout at a time."""
 
     def measure(inputs: Inputs, key: Key, number: Count) -> tuple[dict[str, Any], Info]:
         del inputs
-        found = oracle.bounds(jax.random.fold_in(key, number))
+        found = oracle.joint_optimum(jax.random.fold_in(key, number))
         return found, {name: value[None] for name, value in found.items()}
 
-    layouts = study.measures.bound_layouts
+    layouts = study.measures.joint_layouts
     return measuring_stage(
-        BOUNDS,
+        JOINT_OPTIMUM,
         (__name__, *code_of(study.task)),
         {"task": identity_of(study.task), "layouts": layouts},
         measure,
-        key_for(0, BOUNDS),
+        key_for(0, "bounds"),
         layouts,
         (),
         replicates=("all starts",),
-        family=BOUNDS,
-        larger_by=("measures.bound_layouts", "task.game.size"),
+        family=JOINT_OPTIMUM,
+        larger_by=("measures.joint_layouts", "task.game.size"),
     )
 
 
@@ -61,13 +59,14 @@ def optima_of(study: Study, oracle: Oracle) -> Stage:
         found = oracle.optima(jax.random.fold_in(key, number), partners, starts)
         return found, {"return": jnp.mean(found.best.total)[None]}
 
+    layouts = study.measures.layouts
     return measuring_stage(
         OPTIMA,
         (__name__, *code_of(study.task), *study.held_out.code),
-        _settings(study),
+        {"task": identity_of(study.task), "held_out": study.held_out.settings, "on": (layouts, study.measures.starts)},
         measure,
         key_for(0, "responding"),
-        study.measures.layouts,
+        layouts,
         study.held_out.needs(study),
         replicates=("all partners",),
         family=OPTIMA,
@@ -85,24 +84,20 @@ def regret_of(study: Study, oracle: Oracle, method: Method, seed: int, agents: A
         starts = jax.vmap(lambda layout: _starts(study, oracle, layout))(layouts)
         for_play = jax.random.fold_in(key, part)
         shape = LAYOUTS_AT_ONCE, study.measures.starts
-        play = lambda seat, greedy: with_each(for_play, study.task.game, starts, shape, partners, seat, greedy)
+        game = study.task.game
+        play = lambda seat, greedy: with_each(
+            for_play, game, starts, shape, partners, seat.as_player, seat.told, greedy
+        )
         seats = _seats(study, oracle, method, agents, inputs, seed, partners)
         found = {
             who: in_each_mode(lambda greedy, seat=seat: play(seat, greedy), agents.modes) for who, seat in seats.items()
         }
         return found, {who: jnp.mean(of[agents.modes[-1]].total)[None] for who, of in found.items()}
 
-    settings = _settings(study) | {"seed": seed, "conditioning": study.conditioning, "modes": agents.modes}
-    return measuring_stage(
-        stage_name(REGRET, seed, method.name),
-        (__name__, method.code, *code_of(study.task), *study.held_out.code),
-        settings | {"method": method.name},
-        measure,
-        key_for(seed, REGRET),
-        study.measures.layouts // LAYOUTS_AT_ONCE,
-        (*agents.made_by(method, seed), *study.held_out.needs(study)),
-        **display_of(f"{REGRET} {method.name}", seed, method.name) | {"larger_by": LARGER_BY},
-    )
+    parts, met, shown = study.measures.layouts // LAYOUTS_AT_ONCE, Met(study.held_out), (method.name,)
+    settings = {"modes": agents.modes, "starts": study.measures.starts}
+    made = measurement(REGRET, __name__, study, method, seed, met, measure, parts, agents, shown, **settings)
+    return replace(made, larger_by=LARGER_BY)
 
 
 def _seats(
@@ -122,46 +117,6 @@ def _seats(
 def _starts(study: Study, oracle: Oracle, layout: Count) -> Any:
     """The starts on one layout. Which they are depends on its number alone: they are the same for everyone."""
     return oracle.starts(jax.random.fold_in(key_for(0, "layouts"), layout), study.measures.starts)
-
-
-def with_each(
-    key: Key, game: Game, starts: Any, shape: tuple[int, ...], partners: Partners, seat: Seat, greedy: Greedy
-) -> Played:
-    """An episode from each start with every partner; the seat is told something for each of them.
-
-    `shape` is that of the starts: how many layouts there are, if there is more than one, and how many starts on each.
-    """
-    flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[len(shape) :]), starts)
-
-    def with_one(row: Any) -> Played:
-        partner, told = row
-        scores = from_starts(key, game, flat, math.prod(shape), seat.as_player(told), partner, greedy)
-        return Played(scores.total.reshape(shape), scores.length.reshape(shape))
-
-    return jax.lax.map(with_one, (partners.players, seat.told))
-
-
-def from_starts(
-    key: Key, game: Game, starts: Any, number: int, player: Player, partner: Any, greedy: Greedy = False
-) -> EpisodeScores:
-    """An episode from each of so many starts."""
-    players = prepared((player, partner), number * game.max_steps)
-
-    def one(key: Key, start: Any):
-        here = StartsAt(game, start)
-        return rollout(start_episode(key, here, players), here, players, game.max_steps, greedy)[1]
-
-    return episode_scores(jax.vmap(one)(jax.random.split(key, number), starts))
-
-
-def _settings(study: Study) -> dict[str, Any]:
-    measures = study.measures
-    return {
-        "task": identity_of(study.task),
-        "held_out": study.held_out.settings,
-        "layouts": measures.layouts,
-        "starts": measures.starts,
-    }
 
 
 class Regret(NamedTuple):

@@ -7,9 +7,9 @@ import numpy as np
 
 from coadapt.evaluation.statistics import Estimate, crossed
 from coadapt.evaluation.wording import interval
+from coadapt.pipeline.methods import methods_of
 from coadapt.pipeline.results import Results
-from coadapt.pipeline.showing import PaperRow
-from coadapt.pipeline.wording import ACTING, paper_row, titles
+from coadapt.pipeline.wording import ACTING, titles
 from coadapt.tables import Table
 
 
@@ -19,7 +19,7 @@ def regret_table(results: Results) -> Table:
         [
             titles(results)[method],
             type_,
-            *_beside_the_paper(regret, paper_row(results, method, type_)),
+            *_beside_it(results, method, type_),
             *_regret_columns(regret),
         ]
         for method, type_, regret in each_regret(results)
@@ -27,10 +27,10 @@ def regret_table(results: Results) -> Table:
     ]
     title = (
         "Return: the paper's, ours, and the exact best response's to each partner. Ours and the best are from the same"
-        f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; closed is the"
-        " share of the way from the paper's return of the same method to the best response's"
+        f" starts on {results.layouts} layouts, the main agent {ACTING[results.mode]}; gained is the"
+        " share of the way from the label-blind control's return to the best response's"
     )
-    return Table(title, ["method", "partner", "paper", "closed", *REGRET_COLUMNS], rows, left=(1,))
+    return Table(title, ["method", "partner", "paper", "gained", *REGRET_COLUMNS], rows, left=(1,))
 
 
 def knowing_table(results: Results) -> Table:
@@ -54,10 +54,6 @@ class RegretOfType(NamedTuple):
     best_length: float
     lost: Estimate  # of the return
     longer: Estimate  # in steps
-
-    def closed(self, paper: float) -> float:
-        """The share of the way from the paper's return to the best response's."""
-        return 1 - self.lost.mean / (self.best_total - paper)
 
 
 def regret_of(results: Results, method: str, type_: str) -> RegretOfType:
@@ -92,9 +88,19 @@ def _regret_columns(regret: RegretOfType) -> list[str]:
     return [f"{best - lost.mean:.4f}", f"{best:.4f}", f"{lost.mean:.4f}", interval(lost), *steps]
 
 
-def _beside_the_paper(regret: RegretOfType, paper: PaperRow | None) -> list[str]:
-    """The paper's return, and how much of the way from there to the best response's is closed."""
-    return ["", ""] if paper is None else [f"{paper.total:.3f}", f"{regret.closed(paper.total):.0%}"]
+def _beside_it(results: Results, method: str, type_: str) -> list[str]:
+    """The paper's return, and the share gained."""
+    paper, share = results.paper.get((method, type_)), share_gained(results, method, type_)
+    return ["" if paper is None else f"{paper.total:.3f}", "" if share is None else f"{share:.0%}"]
+
+
+def share_gained(results: Results, method: str, type_: str) -> float | None:
+    """The share of the way from the label-blind control's return to the best response's, if there is that control."""
+    blind = next((name for name, each in methods_of(results.study).items() if each.is_blind), None)
+    if blind in (None, method) or method not in results.study.methods:
+        return None
+    lost, lost_blindly = (results.regret(each, type_, "lost").mean() for each in (method, str(blind)))
+    return float(1 - lost / lost_blindly)
 
 
 def regretting(results: Results) -> list[str]:

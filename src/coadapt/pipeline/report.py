@@ -6,16 +6,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from coadapt.evaluation.adaptation import calibration, calibration_by_step, steps_until_known
+from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.wording import listed
-from coadapt.pipeline.evaluation import Cell
 from coadapt.pipeline.pages import Story
+from coadapt.pipeline.partners import Partner, PartnerId, populations
 from coadapt.pipeline.regret import Regret
-from coadapt.pipeline.regret_tables import each_regret, losses, tells_losses
+from coadapt.pipeline.regret_tables import each_regret, losses, share_gained, tells_losses
 from coadapt.pipeline.results import Results
-from coadapt.pipeline.study import Partner, PartnerId, populations
-from coadapt.pipeline.tables import budget, by_step, overall, trained_methods, validated
-from coadapt.pipeline.wording import paper_row, titles
+from coadapt.pipeline.tables import BY_STEP, budget, by_step, inference, trained_methods, validated
+from coadapt.pipeline.wording import titles
 
 CAPTIONS = {
     "learning": "Steps an episode takes, against training: fewer are better.",
@@ -62,11 +61,11 @@ def summary(results: Results) -> dict[str, Any]:
             {"partner_type": type_} | {name: part._asdict() for name, part in losses(results, type_).items()}
             for type_ in (results.types if tells_losses(results) else ())
         ],
-        "bounds": results.showing.bounds_summary(study.task, results.bounds) if results.bounds else {},
+        "joint_optimum": results.showing.optimum_summary(study.task, results.optimum) if results.optimum else {},
         "partners": [_whom(partner.id) | _without_id(partner) for partner in results.partners],
         "held_out": populations(study.held_out_ids),
         "adaptation": list(_adaptation_rows(results)),
-        "inference": list(_inference_rows(results)),
+        "inference": list(inference(results)),
         "partner_switch": list(_switch_rows(results)),
         "evaluation_matrix": list(_matrix_rows(results)),
         "validation": [
@@ -128,7 +127,7 @@ def _error_over_layouts(values: np.ndarray) -> float:
 def _regret_by_type(results: Results) -> Iterator[dict[str, Any]]:
     """In the headline's mode: what is lost with new seeds, partners and layouts."""
     for who, type_, regret in each_regret(results):
-        paper = paper_row(results, who, type_)
+        paper = results.paper.get((who, type_))
         yield {
             "method": who,
             "mode": results.mode,
@@ -137,7 +136,8 @@ def _regret_by_type(results: Results) -> Iterator[dict[str, Any]]:
             "best_response_length": regret.best_length,
             "regret_return": regret.lost._asdict(),
             "regret_length": regret.longer._asdict(),
-            "closed": None if paper is None else regret.closed(paper.total),
+            "paper_return": None if paper is None else paper.total,
+            "share_gained": share_gained(results, who, type_),
         }
 
 
@@ -161,24 +161,6 @@ def _adaptation_rows(results: Results) -> Iterator[dict[str, Any]]:
             of_partner = jax.tree.map(lambda values, n=n: values[n], notes.kept)
             means = {name: by_step(of_partner, what) for name, what in BY_STEP.items()}
             yield {"source": source, "seed": seed, "mode": mode} | _whom(partner) | means
-
-
-BY_STEP = {"accuracy": "correct", "brier": "brier", "log_loss": "log_loss"}
-
-
-def _inference_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """Over all seeds and partners of a type, or of all types."""
-    for source in results.sources:
-        for type_ in (*results.types, None):
-            opinion = results.opinion(source, type_)
-            found: dict[str, Any] = {name: by_step(opinion, what) for name, what in BY_STEP.items()}
-            found |= {"steps_to_90": steps_until_known(found["accuracy"])}
-            found |= overall(results, source, type_)
-            if type_ is None:  # only of all types together a belief can be said to be calibrated
-                certain = calibration(results.opinion(source, kept=False))
-                found |= {"calibration": certain._asdict(), "calibration_error": certain.error}
-                found |= {"calibration_error_by_step": [of.error for of in calibration_by_step(opinion)]}
-            yield {"source": source, "mode": results.mode, "partner_type": type_} | found
 
 
 def _switch_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -214,7 +196,7 @@ def _validated(results: Results) -> dict[str, float]:
 def verdict(results: Results) -> str:
     """What was beaten by how much, in a sentence: nothing, where there is no paper's number."""
     main = str(results.main)
-    papers = {type_: row for type_ in reversed(results.types) if (row := paper_row(results, main, type_))}
+    papers = {type_: row for type_ in reversed(results.types) if (row := results.paper.get((main, type_)))}
     if not papers or not results.cells:
         return ""
     returns = {type_: float(results.by_seed(main, results.mode, type_, "total").mean()) for type_ in papers}

@@ -8,21 +8,22 @@ import jax
 import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, added_up
-from coadapt.evaluation.returns import Notes
+from coadapt.evaluation.returns import Cell, Notes, cells_of
 from coadapt.pipeline.adaptation import ADAPTATION, SWITCH, switched_pairs
-from coadapt.pipeline.evaluation import CONTROLS, EVALUATION, MATRIX, VALIDATION, Cell, cells_of
+from coadapt.pipeline.evaluation import CONTROLS, EVALUATION, MATRIX, VALIDATION
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.methods import methods_of
-from coadapt.pipeline.regret import BOUNDS, OPTIMA, REGRET, Regret, by_layout, regrets_of
+from coadapt.pipeline.partners import Partner, PartnerId, populations
+from coadapt.pipeline.regret import JOINT_OPTIMUM, OPTIMA, REGRET, Regret, by_layout, regrets_of
 from coadapt.pipeline.seats import MODES
 from coadapt.pipeline.self_play import CLONES
-from coadapt.pipeline.showing import Showing
+from coadapt.pipeline.showing import PaperRow, Showing
 from coadapt.pipeline.stages import stage_name
-from coadapt.pipeline.study import Partner, PartnerId, Study, populations
+from coadapt.pipeline.study import Study
 from coadapt.runs.stage import Inputs
 
 Way = tuple[str, int, str]
-"""Who played, and how: a method or control, a seed and a mode."""
+"""Who played, and how: a method or control, a seed and a mode. Controls of others than the main method name it."""
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -44,7 +45,7 @@ class Results(NamedTuple):
     switches: Mapping[Way, Switch]
     matrix: Mapping[Way, list[Cell]]  # one for each of those met
     met_in_matrix: Sequence[PartnerId]
-    bounds: Mapping[str, Any] | None  # by layout
+    optimum: Mapping[str, Any] | None  # of the game, by layout
     regrets: Mapping[Way, list[Regret]]  # one for each held-out partner
     untrained: Mapping[str, Sequence[Regret]]  # of players that need no training, by who they are
     partners: Sequence[Partner] = ()  # of all clones
@@ -64,8 +65,12 @@ class Results(NamedTuple):
 
     @property
     def main(self) -> str | None:
-        """The method that all others are compared with: the first that has a belief."""
-        return next((name for name, method in methods_of(self.study).items() if method.has_belief), None)
+        return main_method(self.study)
+
+    @property
+    def paper(self) -> Mapping[tuple[str, str], PaperRow]:
+        """What a paper prints of this very task, by method and type."""
+        return self.showing.paper(self.study.task)
 
     @property
     def max_steps(self) -> int:
@@ -109,8 +114,8 @@ class Results(NamedTuple):
 
     @property
     def sources(self) -> list[str]:
-        """Whose beliefs there are."""
-        return list(dict.fromkeys(source for source, _, _ in self.opinions))
+        """Whose beliefs there are, the main method's first."""
+        return sorted(dict.fromkeys(source for source, _, _ in self.opinions), key=lambda source: "/" in source)
 
     def opinion(self, source: str, type_: str | None = None, kept: bool = True) -> Opinion:
         """By step, of all seeds with the held-out partners of one type, or with all of them, in the headline.
@@ -132,6 +137,11 @@ class Results(NamedTuple):
         return [n for n, (one, other) in enumerate(self.switched) if (one.type, other.type) == (first, second)]
 
 
+def main_method(study: Study) -> str | None:
+    """The method that all others are compared with: the first that has a belief."""
+    return next((name for name, method in methods_of(study).items() if method.has_belief), None)
+
+
 def gather(
     study: Study, outcomes: Inputs, showing: Showing, mode: str | None = None, met: Sequence[PartnerId] | None = None
 ) -> Results:
@@ -142,8 +152,8 @@ def gather(
     """
     found = _Found(study, methods_of(study), outcomes)
     validation = {
-        (way, mode, seed): cells_of(of.episodes)
-        for _, seed, by_way in found.by_method(VALIDATION)
+        (found.who(method, way), mode, seed): cells_of(of.means)
+        for method, seed, by_way in found.by_method(VALIDATION)
         for way, by_mode in by_way.items()
         for mode, of in by_mode.items()
     }
@@ -154,23 +164,27 @@ def gather(
         mode=mode or best_mode(validation, study.conditioning),
         cells={way: cells_of(means) for way, means in (*found.methods(EVALUATION), *found.players(CONTROLS))},
         opinions={
-            (source, seed, mode): Notes(added_up(notes.lasting[source]), added_up(notes.kept[source]))
-            for _, seed, by_mode in found.by_method(ADAPTATION)
+            (found.who(method, source), seed, mode): Notes(*(added_up(of[source]) for of in notes))
+            for method, seed, by_mode in found.by_method(ADAPTATION)
             for mode, notes in by_mode.items()
             for source in notes.lasting
         },
         switches={
-            way: Switch(cells_of(of.episodes), _since(study.measures.switch_after, of.beliefs))
+            way: Switch(cells_of(of.means), _since(study.measures.switch_after, of.notes))
             for way, of in found.players(SWITCH)
         },
         matrix={way: cells_of(means) for way, means in found.methods(MATRIX)},
         met_in_matrix=study.all_ids if met is None else met,
-        bounds=outcomes.get(BOUNDS),
+        optimum=outcomes.get(JOINT_OPTIMUM),
         regrets={way: regrets_of(outcomes[OPTIMA].best, by_layout(played)) for way, played in found.players(REGRET)},
         untrained={name: regrets_of(optima.best, of) for name, of in optima.informed.items()} if optima else {},
         partners=[partner for source in study.sources for partner, _ in source.left_behind(study, outcomes)],
         validation=validation,
-        accuracies={seed: found.accuracies(method, seed) for method, seed, _ in found.by_method(VALIDATION)},
+        accuracies={
+            seed: found.accuracies(method, seed)
+            for method, seed, _ in found.by_method(VALIDATION)
+            if method == main_method(study)
+        },
         curves={
             (purpose, seed): {name: np.asarray(values)[:, 0] for name, values in outcomes[stage].infos.items()}
             for purpose, seed in found.trained()
@@ -193,6 +207,10 @@ class _Found(NamedTuple):
                 if (stage := stage_name(what, seed, name)) in self.outcomes:
                     yield name, seed, self.outcomes[stage]
 
+    def who(self, method: str, of_method: str) -> str:
+        """What somebody or something of a method is called: by the name alone if it is of the main one."""
+        return of_method if method in (of_method, main_method(self.study)) else f"{method}/{of_method}"
+
     def methods(self, what: str) -> Iterator[tuple[Way, Any]]:
         """By who played, of which seed, and how, where a stage has but its method."""
         for name, seed, by_mode in self.by_method(what):
@@ -200,9 +218,9 @@ class _Found(NamedTuple):
 
     def players(self, what: str) -> Iterator[tuple[Way, Any]]:
         """The same where a stage has several who play."""
-        for _, seed, by_player in self.by_method(what):
+        for method, seed, by_player in self.by_method(what):
             for who, by_mode in by_player.items():
-                yield from (((who, seed, mode), of) for mode, of in by_mode.items())
+                yield from (((self.who(method, who), seed, mode), of) for mode, of in by_mode.items())
 
     def trained(self) -> list[tuple[str, int]]:
         """All trainings with their seed."""
@@ -213,7 +231,7 @@ class _Found(NamedTuple):
 
     def accuracies(self, method: str, seed: int) -> tuple[float, float]:
         """A predictor's accuracy over all steps: at the end of training, and in execution with the same partners."""
-        found = self.outcomes[stage_name(VALIDATION, seed, method)][self.study.conditioning]["sample"].beliefs.lasting
+        found = self.outcomes[stage_name(VALIDATION, seed, method)][self.study.conditioning]["sample"].notes.lasting
         correct, counted = (float(np.sum(values, dtype=np.float64)) for values in (found.correct, found.counted))
         trained = self.outcomes[stage_name(self.chosen[method].parts["belief"], seed)]
         return float(trained.infos["accuracy"][-1, 0]), correct / counted

@@ -1,7 +1,9 @@
 """Who sits down to be measured: a method of a seed, or the conditioned policy with another label than its belief."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,19 +14,20 @@ from coadapt.evaluation.returns import Means, side_by_side
 from coadapt.partners.population import Partners, label_by_game
 from coadapt.pipeline.co_op import with_oracle_label
 from coadapt.pipeline.method import Method
+from coadapt.pipeline.partners import PartnerSource
 from coadapt.pipeline.self_play import networks_of
-from coadapt.pipeline.stages import stage_name
-from coadapt.pipeline.study import Study
-from coadapt.pipeline.task import Task
+from coadapt.pipeline.stages import Measure, display_of, key_for, measuring_stage, stage_name
+from coadapt.pipeline.task import Task, code_of, identity_of
 from coadapt.players import Player, prepared
-from coadapt.runs.stage import Info, Inputs
+from coadapt.runs.stage import Info, Inputs, Stage
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 MODES = {"sample": False, "argmax": True}
 """How the main agent acts, and whether that is greedy."""
 MANY = 10**6
 """Whoever is measured looks at so many observations and more."""
-REMEDY = "look at the networks it was given: their training must have gone wrong"
-LARGER_BY = "episodes, measures.episodes or task.game.max_steps", "batch or task.game.max_steps"
 
 
 class Seat(NamedTuple):
@@ -81,11 +84,6 @@ def labels_by_game(study: Study, partners: Partners) -> Float[Array, "games labe
     return label_by_game(side_by_side(study.batch) * len(partners.ids), partners)
 
 
-def display_of(family: str, seed: int, *shown: str) -> dict[str, Any]:
-    """What people see of a measurement of one seed's agents while it goes on."""
-    return {"family": family, "replicates": (f"seed {seed}",), "shown": shown, "remedy": REMEDY, "larger_by": LARGER_BY}
-
-
 def mean_returns_of(found: Mapping[str, Means]) -> Info:
     """What to show of what was played in each mode while it goes on."""
     return {mode: jnp.mean(of.total)[None] for mode, of in found.items()}
@@ -115,3 +113,43 @@ class AgentSource(NamedTuple):
 
 
 THIS_RUN = AgentSource()
+
+
+class Met(NamedTuple):
+    """Whom a measurement is with: the partners of a source, and of which seed's agents they are if that matters."""
+
+    source: PartnerSource
+    seed: int | None = None
+
+
+def measurement(
+    what: str,
+    code: str,
+    study: Study,
+    method: Method,
+    seed: int,
+    met: Met,
+    measure: Measure,
+    parts: int,
+    agents: AgentSource = THIS_RUN,
+    shown: tuple[str, ...] = (),
+    purpose: str | None = None,
+    **settings: Any,
+) -> Stage:
+    """The stage that measures a method's agent of one seed with some partners, in so many parts.
+
+    `code` is the module that does so. The keys are for the purpose, so that the same luck may come to several stages;
+    usually they have their own. `settings` are all on which it depends that is not the same in every measurement.
+    """
+    common = {"task": identity_of(study.task), "seed": seed, "method": method.name, "met": met.source.settings}
+    how = {"conditioning": study.conditioning, "batch": study.batch, "parts": parts}
+    return measuring_stage(
+        stage_name(what, seed, method.name),
+        (code, method.code, *code_of(study.task), *met.source.code),
+        common | how | settings,
+        measure,
+        key_for(seed, purpose or what),
+        parts,
+        (*agents.made_by(method, seed), *met.source.needs(study, met.seed)),
+        **display_of(f"{what} {method.name}", seed, *shown),
+    )

@@ -5,8 +5,10 @@ by the length of its episodes, and then it is kept when training comes by; or by
 player's return to a trained one's, and then it is picked afterwards from candidates that were kept.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,12 +22,14 @@ from coadapt.evaluation.returns import Means, play_with_all, side_by_side
 from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import AsPlayer, PPOConfig, PPOInfo, PPOState
 from coadapt.partners.population import Partners
-from coadapt.pipeline.stages import Learner, key_for, measuring_stage, stage_name, training_stage
-from coadapt.pipeline.study import Study
+from coadapt.pipeline.stages import Learner, display_of, key_for, measuring_stage, stage_name, training_stage
 from coadapt.pipeline.task import Task, code_of, identity_of, new_critic, new_policy, no_label
 from coadapt.runs.stage import Info, Inputs, Stage
 
-CLONES, LEVELS = "clones", "levels"
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
+
+CLONES, LEVELS, SELF_PLAY = "clones", "levels", "self_play"
 
 CANDIDATES, EPISODES = 24, 1_000
 """So many snapshots are kept where levels are picked afterwards, and each is measured in so many episodes."""
@@ -189,10 +193,30 @@ def levels_of(study: Study, seed: int) -> Stage:
         key_for(seed, LEVELS),
         len(candidates(study.clones.iterations)) + 2,
         (stage_name(CLONES, seed),),
-        family=LEVELS,
-        replicates=(f"seed {seed}",),
-        shown=("return",),
-        remedy="look at the clones it was given: their training must have gone wrong",
+        **display_of(LEVELS, seed, "return"),
+    )
+
+
+def self_play_of(study: Study, seed: int, types: Sequence[str]) -> Stage:
+    """The stage that measures the partners a clone has left behind, one of each of these types, with themselves."""
+    task = study.task
+
+    def measure(inputs: Inputs, key: Key, part: Count) -> tuple[Means, Info]:
+        for_play = jax.random.fold_in(key, part)
+        policies = snapshots_of(study, inputs, seed)
+        by_type = jax.lax.map(lambda policy: with_itself(for_play, task, policy, study.batch), policies)
+        return by_type, {f"length_{name}": by_type.length[k][None] for k, name in enumerate(types)}
+
+    settings = {"task": identity_of(task), "seed": seed, "episodes": study.episodes, "batch": study.batch}
+    return measuring_stage(
+        stage_name(SELF_PLAY, seed),
+        (__name__, *code_of(task)),
+        settings | {"shares": study.shares},
+        measure,
+        key_for(seed, SELF_PLAY),
+        study.episodes // study.batch,
+        made_by(study, seed),
+        **display_of(SELF_PLAY, seed, f"length_{types[-1]}"),
     )
 
 
@@ -200,7 +224,7 @@ def with_itself(key: Key, task: Task, policy: ConditionedPolicy, episodes: int) 
     """What a policy comes to with a copy of itself."""
     player, nothing = as_partner(policy, task), jnp.zeros((side_by_side(episodes), 0))
     alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))
-    means = play_with_all(key, task.game, alone, lambda _: player, nothing, episodes)[0]
+    means = play_with_all(key, task.game, alone, lambda _: player, nothing, episodes).means
     return jax.tree.map(lambda leaf: leaf[0], means)
 
 

@@ -31,6 +31,6 @@ class Showing:
     limits: Callable[[Any], str] = lambda task: ""  # for the model card: what was held fixed
     paper: Callable[[Any], Mapping[tuple[str, str], PaperRow]] = lambda task: {}  # of this very task, by method, type
     untrained: Mapping[str, str] = field(default_factory=dict)  # what the oracle's players are called in tables
-    bounds_table: Callable[[Any, Mapping[str, Any]], Table] | None = None  # task, bounds by layout
-    bounds_summary: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = lambda task, bounds: {}
+    optimum_table: Callable[[Any, Mapping[str, Any]], Table] | None = None  # task, joint optimum by layout
+    optimum_summary: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = lambda task, optimum: {}
     renderer: Renderer | None = None

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Count, Key
+from coadapt.learning.training import TrainingConfig
 from coadapt.runs.stage import Info, Inputs, Stage
 
 LONGEST_CHUNK = 25
@@ -47,6 +48,11 @@ class Learner:
     @property
     def environment_steps(self) -> int:
         return self.iterations * self.steps_per_iteration
+
+
+def environment_steps(training: TrainingConfig | None) -> int:
+    """How many steps of the game a training takes, if there is one."""
+    return 0 if training is None else training.iterations * training.steps_per_iteration
 
 
 class Trained(NamedTuple):
@@ -163,11 +169,15 @@ class Measuring(NamedTuple):
     measured: Any  # the first axis is the part
 
 
+Measure = Callable[[Inputs, Key, Count], tuple[Any, Info]]
+"""Inputs, key, part -> what is kept of it, and what is shown."""
+
+
 def measuring_stage(
     name: str,
     code: tuple[str, ...],
     settings: Any,
-    measure: Callable[[Inputs, Key, Count], tuple[Any, Info]],
+    measure: Measure,
     key: Key,
     parts: int,
     needs: tuple[str, ...],
@@ -190,3 +200,10 @@ def measuring_stage(
         return Measuring(state.key, state.part + 1, together), info
 
     return Stage(name, code, settings, parts, begin, go_on, lambda state: state.measured, needs, **more)
+
+
+def display_of(family: str, seed: int, *shown: str) -> dict[str, Any]:
+    """What people see of a measurement of one seed while it goes on, and when it goes wrong."""
+    remedy = "look at the networks it was given: their training must have gone wrong"
+    larger_by = "episodes, measures.episodes or task.game.max_steps", "batch or task.game.max_steps"
+    return {"family": family, "replicates": (f"seed {seed}",), "shown": shown, "remedy": remedy, "larger_by": larger_by}

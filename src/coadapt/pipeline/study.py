@@ -1,27 +1,18 @@
 """A study as data: a task, whom agents train with and are held against, what is trained, and what is measured."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
-
-import jax.numpy as jnp
+from typing import Any
 
 from coadapt.agents.behaviour_conditioned import CONDITIONINGS
 from coadapt.configs.checks import between, distinct, each_between, each_whole, in_batches, one_of, shown, whole
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
-from coadapt.partners.population import Partners
-from coadapt.runs.stage import Inputs, Stage
-
-LARGEST_SEED = 2**32 - 1
+from coadapt.pipeline.partners import CLONE, LARGEST_SEED, PartnerId, PartnerSource
 
 LAYOUTS_AT_ONCE = 10
 """Agents that are held against the best response play on so many layouts side by side."""
 
-CLONE = "the clone of seed"
-"""What makes a partner who it is that comes from self-play."""
-
-CLOSER = ("bounds", "regret", "evaluation_matrix", "adaptation", "partner_switch")
+CLOSER = ("joint_optimum", "regret", "evaluation_matrix", "adaptation", "partner_switch")
 """What can be measured beside returns."""
 
 
@@ -32,84 +23,17 @@ class Measures:
     closer: tuple[str, ...] = CLOSER
     layouts: int = 200  # on which agents are held against the best response to each held-out partner
     starts: int = 50  # on each of these layouts
-    bound_layouts: int = 1_000  # on which the bounds of the game itself are worked out
+    joint_layouts: int = 1_000  # on which the joint optimum of the game is worked out
     episodes: int = 2_000  # with each partner or pair of partners: for beliefs, partner switches and the matrix
     switch_after: int = 8  # steps another partner takes over
 
     def __post_init__(self) -> None:
         for name in self.closer:
             one_of("measures.closer", name, CLOSER)
-        for name in ("layouts", "starts", "bound_layouts", "episodes", "switch_after"):
+        for name in ("layouts", "starts", "joint_layouts", "episodes", "switch_after"):
             whole(f"measures.{name}", getattr(self, name))
         if self.layouts % LAYOUTS_AT_ONCE:
             raise ValueError(f"measures.layouts must be a multiple of {LAYOUTS_AT_ONCE}, not {self.layouts}")
-
-
-class PartnerId(NamedTuple):
-    """Which partner it is: its population, such as the seed of the clones that left it behind, and its type."""
-
-    population: int
-    type: str
-    held_out: bool = False  # or met in training
-
-    def __str__(self) -> str:
-        return f"{self.population}-{self.type}"
-
-
-class Partner(NamedTuple):
-    """A partner that clone training has left behind, as it was measured with a copy of itself."""
-
-    id: PartnerId
-    iteration: int  # of clone training
-    length: float  # of its self-play
-    total: float  # the return of its self-play
-
-
-@runtime_checkable
-class PartnerSource(Protocol):
-    """Where partners come from. It is data: equal sources give the same partners."""
-
-    @property
-    def code(self) -> tuple[str, ...]:
-        """The modules that its partners depend on, beside those of the task."""
-        ...
-
-    @property
-    def settings(self) -> Any:
-        """All else that its partners depend on, beside the settings of the study."""
-        ...
-
-    def check(self, study: "Study") -> None:
-        """A sentence, as a ValueError, if these partners cannot be had in this study."""
-        ...
-
-    def ids(self, study: "Study", seed: int | None = None) -> list[PartnerId]:
-        """Whom an agent of this seed meets; without a seed, whom agents of any seed meet."""
-        ...
-
-    def identities(self, study: "Study") -> set[tuple[str, Any]]:
-        """What makes each of them who it is, in whichever source it may be found."""
-        ...
-
-    def stages(self, study: "Study") -> list[Stage]:
-        """What has to be done before they are there."""
-        ...
-
-    def needs(self, study: "Study", seed: int | None = None) -> tuple[str, ...]:
-        """The stages that have to be done before an agent of this seed can meet them."""
-        ...
-
-    def players(self, study: "Study", inputs: Inputs, seed: int | None = None) -> Any:
-        """The partners themselves, in the order of their ids, stacked along the first axis."""
-        ...
-
-    def left_behind(self, study: "Study", outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
-        """Those that were trained here, with their networks."""
-        ...
-
-    def in_words(self, study: "Study", seed: int | None = None) -> str:
-        """Whom an agent of this seed meets, for people."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -150,6 +74,7 @@ class Study:
         self._check_held_out()
         for name in ("clones", "policy", "predictor", "lstm_clones", "lstm"):
             self._check_training(name, getattr(self, name))
+        self._check_seats()
         for name in ("policy", "predictor", "lstm"):
             self._check_games(name, getattr(self, name).num_envs)
 
@@ -174,7 +99,7 @@ class Study:
         in_batches("validation_episodes", self.validation_episodes, self.batch)
         in_batches("measures.episodes", self.measures.episodes, self.batch)
         after, limit = self.measures.switch_after, self.task.game.max_steps
-        if after >= limit:
+        if "partner_switch" in self.measures.closer and after >= limit:
             raise ValueError(f"measures.switch_after ({after}) must come before the step limit ({limit})")
 
     def _check_levels(self) -> None:
@@ -205,6 +130,12 @@ class Study:
         if training.iterations % points:
             raise ValueError(f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({points})")
 
+    def _check_seats(self) -> None:
+        """Whether who plays with copies of itself can take either seat."""
+        actions = self.task.game.num_actions
+        if (self.clones or self.lstm_clones) and len(set(actions)) > 1:
+            raise ValueError(f"clones take both seats, which must have the same actions, not {shown(actions)} of them")
+
     def _check_types(self) -> None:
         """Whether agents meet partners of every type in training, or nobody could learn what to do with these."""
         for seed in self.seeds:
@@ -218,20 +149,3 @@ class Study:
             partners = len(self.partners.ids(self, seed))
             if games % partners:
                 raise ValueError(f"{name}.num_envs must be a multiple of the {partners} training partners, not {games}")
-
-
-def partners_of(study: Study, source: PartnerSource, inputs: Inputs, seed: int | None = None) -> Partners:
-    """The partners of a source with their labels, which say of which type they are."""
-    ids = source.ids(study, seed)
-    labels = jnp.eye(len(study.task.types))[jnp.array([study.task.types.index(each.type) for each in ids])]
-    return Partners(source.players(study, inputs, seed), labels, jnp.arange(len(ids)))
-
-
-def populations(ids: Sequence[PartnerId]) -> list[int]:
-    """The populations that partners come from, each once."""
-    return list(dict.fromkeys(each.population for each in ids))
-
-
-def environment_steps(training: PPOConfig | SupervisedConfig | None) -> int:
-    """How many steps of the game a training takes, if there is one."""
-    return 0 if training is None else training.iterations * training.steps_per_iteration

@@ -1,19 +1,23 @@
 """The results of a study as tables, beside a paper's where there is one."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from coadapt.evaluation.adaptation import Opinion, calibration, calibration_by_step, steps_until_known
+from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.statistics import crossed, interquartile_mean
 from coadapt.evaluation.wording import interval, number
 from coadapt.pipeline.adaptation import ANNOUNCED, ORACLE
-from coadapt.pipeline.evaluation import Cell
 from coadapt.pipeline.methods import METHODS
+from coadapt.pipeline.partners import populations
 from coadapt.pipeline.regret_tables import knowing_table, loss_table, regret_table, tells_losses
 from coadapt.pipeline.results import Results
 from coadapt.pipeline.seats import label_titles
 from coadapt.pipeline.self_play import CLONES
-from coadapt.pipeline.study import environment_steps, populations
-from coadapt.pipeline.wording import ACTING, SOURCE_NAMES, paper_row, titles
+from coadapt.pipeline.stages import environment_steps
+from coadapt.pipeline.wording import ACTING, source_title, titles
 from coadapt.tables import Table
 
 SWITCH_NAMES = {ANNOUNCED: "announced: told that there is a new one", ORACLE: "oracle label: told its type"}
@@ -38,8 +42,8 @@ def tables(results: Results) -> list[Table]:
         made += [inference_table(results), belief_table(results)]
     if results.switches:
         made.append(switch_table(results))
-    if results.bounds and results.showing.bounds_table:
-        made.append(results.showing.bounds_table(results.study.task, results.bounds))
+    if results.optimum and results.showing.optimum_table:
+        made.append(results.showing.optimum_table(results.study.task, results.optimum))
     if results.validation:
         made.append(validation_table(results))
     if results.partners:
@@ -66,14 +70,14 @@ def score_table(results: Results, mode: str) -> Table:
         f" {study.episodes:,} episodes with each partner), the agent {ACTING[mode]}"
     )
     ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
-    columns = ["method", "partner", *ours, "paper: length, probably one too low", "paper: return"]
-    return Table(title, columns, rows, left=(1,))
+    theirs = ["paper: length, probably one too low", "paper: return"] if results.paper else []
+    return Table(title, ["method", "partner", *ours, *theirs], rows, left=(1,))
 
 
 def _score_row(results: Results, method: str, mode: str, type_: str) -> list[str]:
     length, total, finished = (results.by_seed(method, mode, type_, what) for what in ("length", "total", "finished"))
-    estimate, paper = crossed(total), paper_row(results, method, type_)
-    theirs = ["", ""] if paper is None else [f"{paper.length:.1f}", f"{paper.total:.3f}"]
+    estimate, paper = crossed(total), results.paper.get((method, type_))
+    theirs = [f"{paper.length:.1f}", f"{paper.total:.3f}"] if paper else ["", ""] if results.paper else []
     returns = [
         f"{estimate.mean:.4f}",
         interval(estimate),
@@ -109,20 +113,36 @@ def label_table(results: Results) -> Table:
     return Table("The same policy with other labels: return with held-out partners", ["label", *results.types], rows)
 
 
+BY_STEP = {"accuracy": "correct", "brier": "brier", "log_loss": "log_loss"}
+
+
+def inference(results: Results) -> Iterator[dict[str, Any]]:
+    """What every belief is worth about the partners of each type, and of all types, over all seeds: ready for JSON."""
+    for type_ in (*results.types, None):
+        for source in results.sources:
+            kept, lasting = (results.opinion(source, type_, kept=so) for so in (True, False))
+            found: dict[str, Any] = {name: by_step(kept, what) for name, what in BY_STEP.items()}
+            found["steps_to_90"] = steps_until_known(found["accuracy"])
+            for name in ("log_loss", "brier"):
+                found[f"overall_{name}"] = float(np.sum(getattr(lasting, name)) / np.sum(lasting.counted))
+            if type_ is None:  # only of all types together a belief can be said to be calibrated
+                certain = calibration(lasting)
+                found |= {"calibration": certain._asdict(), "calibration_error": certain.error}
+                found["calibration_error_by_step"] = [of.error for of in calibration_by_step(kept)]
+            yield {"source": source, "mode": results.mode, "partner_type": type_} | found
+
+
 def inference_table(results: Results) -> Table:
     """The predictor beside the exact posterior, in the same games."""
     compared = [step for step in COMPARED_STEPS if step < results.max_steps]
     rows = []
-    for type_ in (*results.types, None):
-        for source in results.sources:
-            accuracy = by_step(results.opinion(source, type_), "correct")
-            known = steps_until_known(accuracy)
-            scores = [f"{score:.3f}" for score in overall(results, source, type_).values()]
-            error = f"{calibration(results.opinion(source, kept=False)).error:.3f}" if type_ is None else ""
-            shown = (f"{accuracy[step]:.1%}" for step in compared)
-            rows.append(
-                [type_ or "all", SOURCE_NAMES[source], *shown, str("–" if known is None else known), *scores, error]
-            )
+    for row in inference(results):
+        shown = [f"{row['accuracy'][step]:.1%}" for step in compared]
+        known = "–" if row["steps_to_90"] is None else str(row["steps_to_90"])
+        scores = [f"{row[name]:.3f}" for name in ("overall_log_loss", "overall_brier")]
+        error = f"{row['calibration_error']:.3f}" if "calibration_error" in row else ""
+        who = [row["partner_type"] or "all", source_title(results, row["source"])]
+        rows.append([*who, *shown, known, *scores, error])
     seen = (f"right after {step} step{'s' if step > 1 else ''}" for step in compared)
     columns = ["partner", "who says it", *seen, "right in 90% after", "log loss", "Brier score", "calibration error"]
     title = (
@@ -130,13 +150,6 @@ def inference_table(results: Results) -> Table:
         " watches the same games; an episode that is over keeps its last belief, but counts no more for the last three"
     )
     return Table(title, columns, rows, left=(1,))
-
-
-def overall(results: Results, source: str, type_: str | None) -> dict[str, float]:
-    """What a belief is worth over all steps of all episodes."""
-    opinion = results.opinion(source, type_, kept=False)
-    scores = {"overall_log_loss": opinion.log_loss, "overall_brier": opinion.brier}
-    return {name: float(np.sum(values) / np.sum(opinion.counted)) for name, values in scores.items()}
 
 
 def belief_table(results: Results) -> Table:

@@ -9,7 +9,8 @@ from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedP
 from coadapt.agents.beliefs import LearnedBelief
 from coadapt.agents.encoders import EncoderSpec
 from coadapt.agents.recurrent import RecurrentPolicy
-from coadapt.arrays import Array, Float, Key, Scalar, Vector
+from coadapt.arrays import Key, Scalar, Vector
+from coadapt.evaluation.starts import Played
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
 from coadapt.players import Belief
@@ -21,13 +22,6 @@ class Heads(NamedTuple):
     policy: tuple[int, ...]  # of memoryless policies and of all critics
     lstm_units: int
     predictor: tuple[int, ...]
-
-
-class Played(NamedTuple):
-    """What a player came to with each partner, from each start."""
-
-    total: Float[Array, "partners *layouts starts"]
-    length: Float[Array, "partners *layouts starts"]
 
 
 class Optima(NamedTuple):
@@ -53,8 +47,8 @@ class Oracle(Protocol):
         """What can be had with each partner from these starts, which are on one layout."""
         ...
 
-    def bounds(self, key: Key) -> dict[str, Scalar]:
-        """What the game allows on one layout, by name."""
+    def joint_optimum(self, key: Key) -> dict[str, Scalar]:
+        """What two who know all of each other come to on one layout, and what else the game allows, by name."""
         ...
 
 

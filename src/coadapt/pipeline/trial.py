@@ -6,10 +6,10 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from coadapt.evaluation.returns import Means, play_with_all, side_by_side
+from coadapt.evaluation.returns import Cell, Means, cells_of, play_with_all, side_by_side
 from coadapt.partners.population import Partners
-from coadapt.pipeline.evaluation import Cell, cells_of
 from coadapt.pipeline.saved import Saved
+from coadapt.pipeline.sources.mixture import together
 
 BATCH = 2_000
 """So many episodes with each partner at a time; what is left comes last."""
@@ -24,14 +24,14 @@ def try_out(
     advance: Callable[[int], None] = lambda done: None,
 ) -> list[Cell]:
     """What an agent comes to in so many episodes with each partner; `advance` hears of every batch played."""
-    players = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(partner.player() for partner in partners))
+    players = together([jax.tree.map(lambda leaf: leaf[None], partner.player()) for partner in partners])
     everyone = Partners(players, jnp.zeros((len(partners), 0)), jnp.arange(len(partners)))
     ours = agent.player()
 
     @partial(jax.jit, static_argnames="batch")
     def play(key, player, everyone, batch) -> Means:
         told = jnp.zeros((len(partners) * side_by_side(batch), 0))
-        return play_with_all(key, agent.task.game, everyone, lambda _: player, told, batch, greedy)[0]
+        return play_with_all(key, agent.task.game, everyone, lambda _: player, told, batch, greedy).means
 
     sizes = [min(BATCH, episodes - done) for done in range(0, episodes, BATCH)]
     parts = []

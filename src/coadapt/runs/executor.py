@@ -22,10 +22,10 @@ from coadapt.runs.interruption import Interrupted, Interruption
 from coadapt.runs.progress import Progress, Silent
 from coadapt.runs.stage import Info, Inputs, Stage
 from coadapt.runs.times import times_told
-from coadapt.runs.tracking import TRACKERS, Guarded
+from coadapt.runs.tracking import TRACKERS, Guarded, Tracker
 from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
-from coadapt.storage.checkpoints import Checkpoint, CheckpointMeta
+from coadapt.storage.checkpoints import CheckpointMeta
 from coadapt.storage.files import Damaged, Incompatible, make_folder, write_json, write_text
 from coadapt.storage.fingerprint import versions
 from coadapt.storage.journal import Journal, read_journal
@@ -66,7 +66,7 @@ class Worker:
         self.run: Run = run
         self.options: RunOptions = options
         self.interruption: Interruption = interruption
-        self.tracker: Guarded | None = None
+        self.tracker: Guarded = Guarded(self._new_tracker, self.report)  # where the person wants to see metrics, too
         self.makings: dict[str, Any] = {}  # which artefact each stage came to, and what made it
         self.seconds: dict[str, float] = {"starting": 0.0, "working": 0.0, "storing": 0.0}
         self.stage: str = ""  # that is being worked on, its chunks done, those of the stages before, of all stages
@@ -75,26 +75,15 @@ class Worker:
         self.all_chunks: int = 1
         self.metrics_whole: bool = True
         runs.tidy(run, self.report)
-        run.report_bad_metrics(self.report)
 
     def report(self, text: str) -> None:
         """Something that the person should know, now and later."""
         self.options.progress.say(text)
         self.run.log(text)
 
-    @contextmanager
-    def tracking(self) -> Iterator[None]:
-        """Within it metrics also go where the person wants to see them."""
-        if self.options.track is None:
-            yield
-            return
-        make = TRACKERS[self.options.track]
-        tracker = Guarded(lambda: make(self.run.folder, self.run.name, self.run.id, self.run.config), self.report)
-        self.tracker = tracker
-        try:
-            yield
-        finally:
-            tracker.close()
+    def _new_tracker(self) -> Tracker | None:
+        run, asked = self.run, self.options.track
+        return None if asked is None else TRACKERS[asked](run.folder, run.name, run.id, run.config)
 
     def nothing_to_lose(self) -> AbstractContextManager[None]:
         """Within it, be it to plan or to compile, a command that is asked to stop does so at once."""
@@ -103,8 +92,7 @@ class Worker:
     def _say_farewell(self, why: Interrupted) -> None:
         assert self.options.stopped is not None
         self.remember(why)
-        if self.tracker is not None:
-            self.tracker.close()
+        self.tracker.close()
         self.options.stopped(self.run.folder)
 
     def make_all(self, planned: Sequence[Planned]) -> Inputs:
@@ -160,40 +148,42 @@ class Worker:
         """A stage from where it stands to its end, and into the store."""
         state = self._start(planned, inputs)
         self._set_running()
-        if self.tracker is not None:
-            self.tracker.begin(self.stage, self.done * planned.stage.iterations)
+        self.tracker.begin(self.stage, self.done * planned.stage.iterations)
         state = self._chunks(planned, inputs, state)
         return self._keep(planned, state)
 
     def _start(self, planned: Planned, inputs: Inputs) -> Any:
         """The state to go on from."""
         stage = planned.stage
-        checkpoint = self.run.checkpoints.newest(stage.name, lambda meta: self._accept(planned, meta))
-        self.done = checkpoint.meta.done if checkpoint else 0
-        self._cut_metrics_back(checkpoint)
-        if checkpoint is not None:
-            done, total = self.done * stage.iterations, stage.chunks * stage.iterations
-            trees.check_finite(checkpoint.path, stage.finite(checkpoint.tree))
-            self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
-            return checkpoint.tree
-        if stage.name in self.run.origins:
-            raise Damaged(
-                f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
-            )
-        with self.options.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
-            return jax.jit(stage.begin)(inputs)
+        meta = self.run.checkpoints.meta(stage.name)
+        if meta is None:
+            self._cut_metrics_back(None)
+            if stage.name in self.run.origins:
+                raise Damaged(
+                    f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
+                )
+            with self.options.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
+                return jax.jit(stage.begin)(inputs)
+        self._check_same(planned, meta)
+        checkpoint = self.run.checkpoints.load(meta, planned.state)
+        self.done = meta.done
+        self._cut_metrics_back(meta)
+        trees.check_finite(checkpoint.path, stage.finite(checkpoint.tree))
+        done, total = self.done * stage.iterations, stage.chunks * stage.iterations
+        self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
+        return checkpoint.tree
 
-    def _cut_metrics_back(self, checkpoint: Checkpoint | None) -> None:
+    def _cut_metrics_back(self, meta: CheckpointMeta | None) -> None:
         """What was written after the checkpoint will be written again."""
         kept = self.run.metrics_until(self.stage, self.done)
         self.run.set_metrics(self.stage, kept)
-        self.metrics_whole = checkpoint is None or checkpoint.meta.metrics_whole
-        if checkpoint is not None and checkpoint.meta.metrics != checksum(kept):
+        self.metrics_whole = meta is None or meta.metrics_whole
+        if meta is not None and meta.metrics != checksum(kept):
             self.metrics_whole = False
             self.report(f"{self.run.metrics(self.stage)}: lines are missing or were changed after they were written.")
 
-    def _accept(self, planned: Planned, meta: CheckpointMeta) -> Any:
-        """What a checkpoint should look like; one that other code has made, or the same code otherwise, is refused."""
+    def _check_same(self, planned: Planned, meta: CheckpointMeta) -> None:
+        """Refuse a checkpoint of something else, and one that other code has made, or the same code otherwise."""
         stage = planned.stage
         if meta.artefact == planned.artefact:
             there = meta.chunks, meta.iterations, meta.replicates
@@ -201,7 +191,7 @@ class Worker:
                 raise Incompatible(
                     f"the newest checkpoint of {stage.name} in {self.run.folder} is not of what is to be made"
                 )
-            return planned.state
+            return
         name, here, there = stage.name, _made_with(), meta.packages
         others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
         changed = f"{', '.join(others)} when the checkpoint of {name} was made"
@@ -251,9 +241,8 @@ class Worker:
             self.run.check_lock()
             metrics.append(_metrics_line(stage, self.done, numbers))
             times.append({"stage": stage.name, "done": self.done, "seconds": seconds, "at": now()})
-        if self.tracker is not None:
-            means = {name: float(values.mean()) for name, values in numbers.items()}
-            self.tracker.log(stage.name, self.done * stage.iterations, means)
+        means = {name: float(values.mean()) for name, values in numbers.items()}
+        self.tracker.log(stage.name, self.done * stage.iterations, means)
 
     def _store(self, planned: Planned, state: Any, stored: int, metrics: Journal) -> None:
         """A checkpoint, if the state is one to go on from."""
@@ -262,7 +251,19 @@ class Worker:
             _check_state(stage, self.done, state, stored)
             metrics.sync()
             self.run.check_lock()
-            self._checkpoint(planned, state)
+            meta = CheckpointMeta(
+                stage=stage.name,
+                done=self.done,
+                chunks=stage.chunks,
+                iterations=stage.iterations,
+                artefact=planned.artefact,
+                settings=plain(stage.settings),
+                replicates=list(stage.replicates),
+                packages=_made_with(),
+                metrics=checksum(read_journal(self.run.metrics(stage.name))),
+                metrics_whole=self.metrics_whole,
+            )
+            self.run.checkpoints.save(meta, state)
             self._set_running()
 
     @contextmanager
@@ -273,22 +274,6 @@ class Worker:
         yield watch
         watch["seconds"] = round(time.monotonic() - began, 4)
         self.seconds[purpose] += watch["seconds"]
-
-    def _checkpoint(self, planned: Planned, state: Any) -> None:
-        stage = planned.stage
-        meta = CheckpointMeta(
-            stage=stage.name,
-            done=self.done,
-            chunks=stage.chunks,
-            iterations=stage.iterations,
-            artefact=planned.artefact,
-            settings=plain(stage.settings),
-            replicates=list(stage.replicates),
-            packages=_made_with(),
-            metrics=checksum(read_journal(self.run.metrics(stage.name))),
-            metrics_whole=self.metrics_whole,
-        )
-        self.run.checkpoints.save(meta, state)
 
     def _keep(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""

@@ -10,6 +10,7 @@ from typing import Any
 from coadapt.configs.data import plain
 from coadapt.runs.experiment import Experiment, Planned, artefact_names, plan
 from coadapt.runs.progress import Progress
+from coadapt.runs.stage import Stage
 from coadapt.storage import files, runs, trees
 from coadapt.storage.checkpoints import Checkpoint, CheckpointMeta
 from coadapt.storage.files import Incompatible
@@ -80,12 +81,12 @@ def _to_go_on_from(planned: Planned, parent: Run) -> Checkpoint | None:
     meta = parent.checkpoints.meta(stage.name)
     if meta is None or (meta.is_complete and meta.settings != plain(stage.settings)):
         return None
-    return parent.checkpoints.newest(stage.name, lambda meta: _accept(planned, meta))
+    _check_size(stage, meta)
+    return parent.checkpoints.load(meta, planned.state)
 
 
-def _accept(planned: Planned, meta: CheckpointMeta) -> Any:
-    """What a checkpoint to go on from must look like."""
-    stage = planned.stage
+def _check_size(stage: Stage, meta: CheckpointMeta) -> None:
+    """Refuse a checkpoint of more or fewer replicates or chunks than the stage has."""
     if meta.replicates != list(stage.replicates):
         raise Incompatible(
             f"a fork goes on with the replicates it finds: {stage.name} was begun with {'; '.join(meta.replicates)}"
@@ -95,7 +96,6 @@ def _accept(planned: Planned, meta: CheckpointMeta) -> Any:
             f"{stage.name} was begun as {meta.chunks} chunks of {meta.iterations} iterations and cannot go on "
             f"as {stage.chunks} of {stage.iterations}; leave its number of iterations as it was"
         )
-    return planned.state
 
 
 def _hand_over(checkpoint: Checkpoint, parent: Run, run: Run, artefact: str) -> None:

@@ -69,16 +69,16 @@ def finish(
             if planned is None:
                 with options.progress.busy("planning"), worker.nothing_to_lose():
                     planned = plan(experiment, config, run.origins)
-            with worker.tracking():
-                outcomes = worker.make_all(planned)
+            outcomes = worker.make_all(planned)
             run.check_lock()
             with options.progress.busy("writing the results"):
                 report = experiment.report(config, outcomes, make_folder(run.results))
-            report = worker.finish(report)
+            return worker.finish(report)
         except BaseException as why:
             worker.remember(why)
             raise
-    return report
+        finally:
+            worker.tracker.close()
 
 
 def _read(folder: Path, experiment: Experiment) -> Run:

@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TextIO, cast, runtime_checkable
 
 from coadapt.printable import printable
@@ -48,10 +48,9 @@ class Silent:
         del name, total, done, steps, first
         yield lambda parts=1, **numbers: None
 
-    @contextmanager
-    def busy(self, what: str) -> Iterator[None]:
+    def busy(self, what: str) -> AbstractContextManager[None]:
         del what
-        yield
+        return nullcontext()
 
     def say(self, text: str) -> None:
         del text
@@ -75,10 +74,8 @@ class Lines:
         self.said = time.monotonic()
         self.write(text)
 
-    @contextmanager
-    def busy(self, what: str) -> Iterator[None]:
-        with self._heard_of(lambda: what):
-            yield
+    def busy(self, what: str) -> AbstractContextManager[None]:
+        return self._heard_of(lambda: what)
 
     @contextmanager
     def _heard_of(self, doing: Callable[[], str]) -> Iterator[None]:
@@ -190,8 +187,7 @@ class Listener:
         except BlockingIOError:
             pass  # whoever listens is slow
         except (OSError, ValueError):  # ValueError: it was closed on our side
-            with suppress(OSError, ValueError, AttributeError):
-                let_nobody_listen(self._stream.fileno())  # or what is left unsaid would be an error when Python ends
+            give_up(self._stream)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -216,6 +212,12 @@ def keep_streams_open() -> None:
             let_nobody_listen(descriptor)
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
+
+
+def give_up(stream: Any) -> None:
+    """What is still to be written to a stream goes nowhere, or Python would try again at its end, and fail."""
+    with suppress(OSError, ValueError, AttributeError):  # a stream that has no descriptor, or is none
+        let_nobody_listen(stream.fileno())
 
 
 def let_nobody_listen(descriptor: int) -> None:

@@ -70,25 +70,30 @@ class WeightsAndBiases:
 
 
 class Guarded:
-    """A tracker that may fail without harm: it is told once, and then there is none."""
+    """A tracker that is made when it is first needed, and may fail without harm: it is told once, and there is none."""
 
-    def __init__(self, make: Callable[[], Tracker], report: Callable[[str], None]):
+    def __init__(self, make: Callable[[], Tracker | None], report: Callable[[str], None]):
+        self._make: Callable[[], Tracker | None] | None = make
         self._report = report
         self._tracker: Tracker | None = None
-        self._attempt(lambda: setattr(self, "_tracker", make()))
 
     def begin(self, stage: str, iteration: int) -> None:
-        self._attempt(lambda: self._tracker and self._tracker.begin(stage, iteration))
+        self._attempt(lambda tracker: tracker.begin(stage, iteration))
 
     def log(self, stage: str, iteration: int, numbers: dict[str, float]) -> None:
-        self._attempt(lambda: self._tracker and self._tracker.log(stage, iteration, numbers))
+        self._attempt(lambda tracker: tracker.log(stage, iteration, numbers))
 
     def close(self) -> None:
-        self._attempt(lambda: self._tracker and self._tracker.close())
+        self._make = None  # who was never needed has nothing to close
+        self._attempt(lambda tracker: tracker.close())
 
-    def _attempt(self, action: Callable[[], Any]) -> None:
+    def _attempt(self, action: Callable[[Tracker], None]) -> None:
         try:
-            action()
+            if self._make is not None:
+                make, self._make = self._make, None
+                self._tracker = make()
+            if self._tracker is not None:
+                action(self._tracker)
         except Exception as problem:  # whatever other people's software comes up with
             self._report(f"Tracking has failed and is left out from here on: {problem}")
             self._tracker = None

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,14 +32,7 @@ class CheckpointMeta:
         return self.done == self.chunks
 
 
-KINDS: dict[str, Any] = {
-    **dict.fromkeys(("stage", "artefact", "metrics"), str),
-    **dict.fromkeys(("done", "chunks", "iterations"), int),
-    "settings": object,
-    "replicates": list,
-    "packages": dict,
-    "metrics_whole": bool,
-}
+KINDS: dict[str, Any] = {field.name: field.type for field in fields(CheckpointMeta)}
 """What a manifest says about a checkpoint."""
 
 
@@ -79,20 +72,19 @@ class Checkpoints:
                 trees.check(manifest.with_suffix(""))
             except Damaged as problem:
                 report(f"{problem}; this checkpoint is set aside")
-                self._set_aside(manifest.with_suffix(""))
+                for damaged in (manifest, manifest.with_suffix(".safetensors")):
+                    if damaged.exists():
+                        files.rename(damaged, damaged.with_name(f"{damaged.name}.damaged"))
 
     def meta(self, stage: str) -> CheckpointMeta | None:
         """What is known of the stage's newest checkpoint."""
         paths = self._paths(stage)
         return _meta_of(paths[0]) if paths else None
 
-    def newest(self, stage: str, like: Callable[[CheckpointMeta], Any]) -> Checkpoint | None:
-        """The stage's newest checkpoint. `like(meta)` says what its tree should look like, or refuses it."""
-        meta = self.meta(stage)
-        if meta is None:
-            return None
-        path = self._paths(stage)[0]
-        return Checkpoint(path, meta, trees.load(path, like(meta)))
+    def load(self, meta: CheckpointMeta, like: Any) -> Checkpoint:
+        """The checkpoint of this meta, its tree in the structure of `like`."""
+        path = self.folder / _name(meta)
+        return Checkpoint(path, meta, trees.load(path, like))
 
     def _paths(self, stage: str) -> list[Path]:
         """All that have a manifest, the newest first."""
@@ -101,11 +93,6 @@ class Checkpoints:
             (int(match[1]), file) for file in self.folder.glob("*.json") if (match := name.fullmatch(file.name))
         ]
         return [file.with_suffix("") for _, file in sorted(numbered, reverse=True)]
-
-    def _set_aside(self, path: Path) -> None:
-        for file in (trees.manifest_file(path), trees.arrays_file(path)):
-            if file.exists():
-                files.rename(file, file.with_name(f"{file.name}.damaged"))
 
 
 def _name(meta: CheckpointMeta) -> str:
@@ -116,13 +103,11 @@ def _meta_of(path: Path) -> CheckpointMeta:
     """What a manifest says of its checkpoint, which must be what the name of the file says, and can be."""
     about, manifest = trees.read_manifest(path)["about"], trees.manifest_file(path)
     check_kinds(manifest, about, KINDS)
-    meta = CheckpointMeta(**{name: about[name] for name in KINDS})
+    meta = CheckpointMeta(**{name: about.get(name) for name in KINDS})
     if _name(meta) != path.name:
         raise Incompatible(f"{manifest} is of {meta.stage[:80]!r} after {meta.done} chunks, which is not its name")
     if not 0 <= meta.done <= meta.chunks or meta.iterations < 1:
         raise Incompatible(
             f"{manifest} is of {meta.done} of {meta.chunks} chunks of {meta.iterations} iterations, which cannot be"
         )
-    if not all(isinstance(name, str) for name in meta.replicates):
-        raise Incompatible(f"{manifest} does not say what it should under 'replicates'")
     return meta

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 MOST_BYTES = 64 * 2**20
 """Larger files of JSON, text or pictures are none of ours, and nobody waits until they are read."""
@@ -40,43 +40,42 @@ class Incompatible(StorageError):
 
 
 def check_kinds(path: Path, data: dict[str, Any], kinds: dict[str, Any]) -> None:
-    """Refuse data in which something is missing or of another kind than it should be."""
+    """Refuse data in which something is missing or of another kind than it should be, such as int or list[str]."""
     for name, kind in kinds.items():
-        value = data.get(name)
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        if not _is_of(kind, data.get(name)):
             raise Incompatible(f"{path} does not say what it should under {name!r}")
 
 
-def make_folder(path: Path) -> Path:
-    """The folder, made if need be; refused if nothing can be written there, and then none is left behind."""
-    _make(path)
-    return path
+def _is_of(kind: Any, value: Any) -> bool:
+    if kind is Any:
+        return True
+    if get_origin(kind) in (list, dict):
+        *_, inner = get_args(kind)
+        within = value.values() if isinstance(value, dict) else value
+        return isinstance(value, get_origin(kind)) and all(_is_of(inner, each) for each in within)
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
-def check_folder(path: Path) -> None:
-    """Refuse a folder that is needed later and that nothing can be written to. Nothing is left behind."""
-    _remove(_make(path))
+def make_folder(path: Path, keep: bool = True) -> Path:
+    """The folder, made if need be; refused if nothing can be written there, and then none is left behind.
 
-
-def _make(path: Path) -> list[Path]:
-    """The folders that had to be made, the innermost first."""
+    Who does not keep it only wants to know whether it will be refused: nothing is left behind then, either.
+    """
     made: list[Path] = []
     try:
-        made = [place for place in (path, *path.parents) if not place.exists()]
+        made = [place for place in (path, *path.parents) if not place.exists()]  # the innermost first
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".probe-{os.getpid()}.part"
         probe.touch()
         probe.unlink()
     except OSError as problem:
-        _remove(made)
+        keep = False
         raise CannotWrite(f"cannot write to the folder {path}: {problem.strerror or problem}") from problem
-    return made
-
-
-def _remove(folders: list[Path]) -> None:
-    for folder in folders:
-        with suppress(OSError):  # it is not there, or no longer empty
-            folder.rmdir()
+    finally:
+        for folder in () if keep else made:
+            with suppress(OSError):  # it is not there, or no longer empty
+                folder.rmdir()
+    return path
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -84,7 +83,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     with explained(path):
         try:
-            _write_synced(part, data)
+            with opened(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
+                write_all(descriptor, data)
+                os.fsync(descriptor)
             os.replace(part, path)
             _sync_folder(path.parent)
         except BaseException:
@@ -137,6 +138,16 @@ def open_regular(path: Path, how: int) -> int:
     raise OSError(errno.EINVAL, os.strerror(errno.EISDIR) if stat.S_ISDIR(kind) else "it is not a regular file")
 
 
+@contextmanager
+def opened(path: Path, how: int) -> Iterator[int]:
+    """The same for as long as one is within it."""
+    descriptor = open_regular(path, how)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def read_json(path: Path) -> Any:
     """What a JSON file holds; one that is not JSON is damaged."""
     return parse_json(path, read_bytes(path))
@@ -157,9 +168,10 @@ def from_json(data: bytes) -> Any:
     """
     try:
         found = json.loads(data.decode(), parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+        if _levels(found) > MOST_LEVELS:
+            raise RecursionError
     except RecursionError:
         raise ValueError("there is too much within each other") from None
-    _check_depth(found)
     if b"\\ud" in data.lower():
         json.dumps(found, ensure_ascii=False).encode()  # which refuses half a character
     return found
@@ -183,17 +195,11 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _check_depth(data: Any) -> None:
-    level = [data]
-    for _ in range(MOST_LEVELS):
-        level = [inner for outer in level if isinstance(outer, dict | list) for inner in _within(outer)]
-        if not level:
-            return
-    raise ValueError("there is too much within each other")
-
-
-def _within(outer: Any) -> Any:
-    return outer.values() if isinstance(outer, dict) else outer
+def _levels(data: Any) -> int:
+    """How many lists and objects are within each other."""
+    if not isinstance(data, dict | list):
+        return 0
+    return 1 + max(map(_levels, data.values() if isinstance(data, dict) else data), default=0)
 
 
 def remove(path: Path) -> None:
@@ -228,15 +234,6 @@ def remove_leftovers(folder: Path) -> None:
     for part in folder.glob(".*.part"):
         with suppress(OSError):
             part.unlink()
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    try:
-        write_all(descriptor, data)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _sync_folder(path: Path) -> None:

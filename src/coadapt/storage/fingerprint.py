@@ -94,7 +94,7 @@ def _imports(module: str, file: Path, stamp: tuple[int, int]) -> list[str]:
     """The names a file imports; a name taken from a module may be a module itself."""
     del stamp
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    tree, names = ast.parse(file.read_bytes()), []
+    tree, names = _as_run(ast.parse(file.read_bytes())), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names if alias.name != DOOR]
@@ -103,6 +103,14 @@ def _imports(module: str, file: Path, stamp: tuple[int, int]) -> list[str]:
             taken = [alias.name for alias in node.names]
             names += map(_behind_the_door, taken) if source == DOOR else [source, *(f"{source}.{n}" for n in taken)]
     return [*names, *_through_the_door(tree)]
+
+
+def _as_run(tree: ast.Module) -> ast.Module:
+    """Without what is imported for type checkers alone: nothing that is computed depends on it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    return tree
 
 
 DOOR = __name__.partition(".")[0]
@@ -116,13 +124,12 @@ def _through_the_door(tree: ast.Module) -> list[str]:
     is_door = lambda node: isinstance(node, ast.Name) and node.id in called
     taken = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_door(node.value)]
     at_large = sum(map(is_door, ast.walk(tree))) > len(taken)  # handed to somebody who may take anything
-    return [*(_behind_the_door(node.attr) for node in taken), *([DOOR] if at_large else [])]
+    return [*(_behind_the_door(node.attr) for node in taken), *(sys.modules[DOOR].HOMES.values() if at_large else [])]
 
 
 def _behind_the_door(name: str) -> str:
     """The module that a name of the package comes from; a module, if it is one itself."""
-    homes = sys.modules[DOOR].HOMES
-    return next((home for home, names in homes.items() if name in names), f"{DOOR}.{name}")
+    return sys.modules[DOOR].HOMES.get(name, f"{DOOR}.{name}")
 
 
 @cache

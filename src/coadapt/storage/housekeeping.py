@@ -2,9 +2,9 @@
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
-from coadapt.storage import compiled
 from coadapt.storage.files import StorageError, explained, read_regular
 from coadapt.storage.journal import MOST_BYTES
 from coadapt.storage.lock import is_locked
@@ -46,23 +46,13 @@ def _told(run: Path) -> str:
         ) from None
 
 
-def remove_unused_artefacts(root: Path) -> int:
-    """Away with them; how many bytes that freed."""
+def removed(paths: Iterable[Path]) -> int:
+    """Away with files and folders; how many bytes that freed."""
     freed = 0
-    for folder in unused_artefacts(root):
-        size = bytes_below(folder)
-        with explained(folder):
-            shutil.rmtree(folder)
-        freed += size
-    return freed
-
-
-def remove_compiled() -> int:
-    """Away with all compiled programs; how many bytes that freed."""
-    freed = 0
-    for file in compiled.entries(compiled.all_compiled()):
-        size = file.stat().st_size
-        with explained(file):
-            file.unlink(missing_ok=True)
+    for path in paths:
+        is_folder = path.is_dir()
+        size = bytes_below(path) if is_folder else path.stat().st_size
+        with explained(path):
+            shutil.rmtree(path) if is_folder else path.unlink(missing_ok=True)
         freed += size
     return freed

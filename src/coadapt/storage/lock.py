@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from filelock import lock_descriptor
 
-from coadapt.storage.files import StorageError, explained, open_regular, rename, write_all
+from coadapt.storage.files import StorageError, explained, opened, rename, write_all
 
 FILE = "lock"
 NOT_SUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
@@ -58,7 +58,7 @@ def locked(folder: Path) -> Iterator[Lock]:
     file = folder / FILE
     with ExitStack() as until_left:
         with explained(file):
-            descriptor = until_left.enter_context(_opened(file, os.O_RDWR | os.O_CREAT))
+            descriptor = until_left.enter_context(opened(file, os.O_RDWR | os.O_CREAT))
             taken = _take(descriptor, attempts=5)
             if taken and not _is_still_there(descriptor, file):
                 raise Busy(f"{folder} was moved away by another process at this moment; try again")
@@ -76,7 +76,7 @@ def is_locked(folder: Path) -> bool:
     file = folder / FILE
     lives = _is_alive(_read(file))
     how = os.O_RDWR if os.access(file, os.W_OK) else os.O_RDONLY  # NFS locks only what is open for writing
-    with suppress(OSError), _opened(file, how) as descriptor:
+    with suppress(OSError), opened(file, how) as descriptor:
         return not _take(descriptor, attempts=1 if lives else 3) or (lives and not _excludes(file))
     return lives
 
@@ -89,18 +89,9 @@ def move(folder: Path, to: Path) -> None:
     return rename(folder, to)
 
 
-@contextmanager
-def _opened(file: Path, how: int) -> Iterator[int]:
-    descriptor = open_regular(file, how)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _is_still_there(descriptor: int, file: Path) -> bool:
     """Whether what is locked is what lies there: the folder may have been renamed since it was opened."""
-    with suppress(OSError), _opened(file, os.O_RDONLY) as found:
+    with suppress(OSError), opened(file, os.O_RDONLY) as found:
         return os.path.sameopenfile(descriptor, found)
     return False
 
@@ -122,7 +113,7 @@ def _take(descriptor: int, attempts: int = 1) -> bool:
 
 def _excludes(file: Path) -> bool:
     """Whether the lock that this process has just taken keeps others out: it must keep out the process itself."""
-    with _opened(file, os.O_RDWR) as descriptor:
+    with opened(file, os.O_RDWR) as descriptor:
         return not _take(descriptor)
 
 
@@ -145,7 +136,7 @@ def _take_back(descriptor: int, lock: Lock) -> None:
 
 def _read(file: Path) -> bytes:
     """Who has signed the lock. Its file is opened anew each time, or a network's cache might answer."""
-    with suppress(OSError), _opened(file, os.O_RDONLY) as descriptor:
+    with suppress(OSError), opened(file, os.O_RDONLY) as descriptor:
         os.lseek(descriptor, len(LOCKED_BYTE), os.SEEK_SET)
         return os.read(descriptor, 500)
     return b""

@@ -26,7 +26,7 @@ def check_place(folder: Path, run: Path, experiment: str) -> None:
     around = next((at for at in (place, *place.parents) if is_run(at)), None)
     if around is not None:
         raise Incompatible(f"nothing can be published in {folder}: {around} is a run; choose a folder outside of it")
-    _check_unchanged(folder, _listed(folder, experiment))
+    _listed(folder, experiment)
 
 
 def publish(run: Run, folder: Path) -> None:
@@ -35,7 +35,6 @@ def publish(run: Run, folder: Path) -> None:
     found = (run.folder / "config.json", *sorted(run.results.iterdir()))
     files = {file.name: read_bytes(file) for file in found if file.is_file()}
     before = _listed(folder, run.experiment)
-    _check_unchanged(folder, before)
     for name in files:
         if name not in before and (folder / name).exists():
             raise Incompatible(
@@ -57,7 +56,7 @@ def _resolved(path: Path) -> Path:
 
 
 def _listed(folder: Path, experiment: str) -> Listed:
-    """What was published in a folder before; refused if it is there for something else."""
+    """What was published in a folder before; refused if it is there for something else, or was changed since."""
     try:
         names = sorted(file.name for file in folder.iterdir() if not file.name.startswith("."))
     except FileNotFoundError:
@@ -74,14 +73,11 @@ def _listed(folder: Path, experiment: str) -> Listed:
         raise Incompatible(f"{folder} holds published results of {of!r}, not of {experiment!r}; choose another folder")
     if not isinstance(files, dict) or not all(isinstance(sums, list) for sums in files.values()):
         raise Incompatible(f"{folder / LIST} does not say what it should under 'files'")
-    return files
-
-
-def _check_unchanged(folder: Path, listed: Listed) -> None:
-    for name, checksums in listed.items():
+    for name, checksums in files.items():
         file = folder / name
         if file.exists() and checksum(read_bytes(file)) not in checksums:
             raise Incompatible(f"{file} was changed after it was published; move it away, or choose another folder")
+    return files
 
 
 def _write_list(folder: Path, experiment: str, listed: Listed) -> None:

@@ -16,7 +16,7 @@ Beside the runs of one folder lies artefacts/, the outcomes of finished stages, 
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,15 +47,6 @@ ARTEFACTS = "artefacts"
 VERSION = 1
 LONGEST = 1e9
 """Seconds that a chunk can have taken. What is more was never measured."""
-KINDS: dict[str, Any] = {
-    "id": str,
-    "experiment": str,
-    "config": dict,
-    "fresh": bool,
-    "parent": str | None,
-    "origins": dict,
-}
-"""What run.json says."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +135,9 @@ class Run:
             make_folder(file.parent)
             write_bytes(file, lines)
 
-    def report_bad_metrics(self, report: Callable[[str], None]) -> None:
-        """Name the lines that cannot be read. A last line without its end was cut off by a kill, and is no damage."""
-        for file in sorted((self.folder / "metrics").glob("*.jsonl")):
-            for line in read_lines(file):
-                if _number(line) is None and line.data.endswith(b"\n"):
-                    report(f"line {line.number} of {file} cannot be read and is left out: {line.data[:80]!r}")
+
+KINDS: dict[str, Any] = {each.name: each.type for each in fields(Run) if each.name not in ("folder", "lock")}
+"""What run.json says."""
 
 
 def _number(line: Line) -> int | None:
@@ -206,13 +194,16 @@ def read(folder: Path) -> Run:
             f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}"
         )
     check_kinds(folder / RECORD, record, KINDS)
-    if not all(isinstance(origin, str) for origin in record["origins"].values()):
-        raise Incompatible(f"{folder / RECORD} does not say what it should under 'origins'")
-    return Run(folder, **{name: record[name] for name in KINDS})
+    said: dict[str, Any] = {name: record.get(name) for name in KINDS}
+    return Run(folder, **said)
 
 
 def tidy(run: Run, report: Callable[[str], None]) -> None:
-    """Before a run goes on: away with half-written and damaged files, and the configuration back if it came to harm."""
+    """Before a run goes on: away with half-written and damaged files, and the configuration back if it came to harm.
+
+    Lines of the metrics that cannot be read are named. A last line without its end was cut off by a kill, and is no
+    damage.
+    """
     for folder in (run.folder, run.folder / "checkpoints", run.folder / "metrics", run.results):
         remove_leftovers(folder)
     try:
@@ -223,6 +214,10 @@ def tidy(run: Run, report: Callable[[str], None]) -> None:
     if not run.provenance:
         write_json(run.folder / "provenance.json", provenance())
     run.checkpoints.set_damaged_aside(report)
+    for file in sorted((run.folder / "metrics").glob("*.jsonl")):
+        for line in read_lines(file):
+            if _number(line) is None and line.data.endswith(b"\n"):
+                report(f"line {line.number} of {file} cannot be read and is left out: {line.data[:80]!r}")
 
 
 def free_name(folder: Path) -> Path:

@@ -26,14 +26,11 @@ PARTS: dict[str, type] = {"about": dict, "arrays": dict, "bytes": int, "sha256":
 
 def save(path: Path, tree: Any, about: dict[str, Any]) -> None:
     """Store a tree of arrays; random keys are arrays, too."""
-    arrays = {name: _to_numpy(leaf) for name, leaf in _named(tree).items()}
-    data = safetensors.numpy.save(arrays)
+    leaves = _named(tree)
+    data = safetensors.numpy.save({name: _to_numpy(leaf) for name, leaf in leaves.items()})
     write_bytes(arrays_file(path), data)
-    manifest = {"format": FORMAT, "version": VERSION, "about": about}
-    manifest["arrays"] = _all_described(_named(tree))
-    manifest["bytes"] = len(data)
-    manifest["sha256"] = checksum(data)
-    write_sealed(manifest_file(path), manifest)
+    manifest = {"format": FORMAT, "version": VERSION, "about": about, "arrays": _described(leaves)}
+    write_sealed(manifest_file(path), manifest | {"bytes": len(data), "sha256": checksum(data)})
 
 
 def load(
@@ -44,13 +41,15 @@ def load(
     Whatever `about` names must have been stored with that very value, such as the game the arrays are for. `renamed`
     says what an array is called now that may have been stored under an older name.
     """
-    manifest = read_manifest(path)
-    _check_about(path, manifest["about"], about or {})
-    expected = _named(like)
+    manifest, expected = read_manifest(path), _named(like)
+    found = manifest["about"]
+    for name, value in (about or {}).items():
+        if found.get(name) != value:
+            raise Incompatible(f"{manifest_file(path)} is for {name} {found.get(name)!r}, not {value!r}")
     as_named_now = lambda by_name: {renamed(name): of for name, of in by_name.items()}
-    _check_arrays(manifest_file(path), as_named_now(manifest["arrays"]), _all_described(expected))
+    _check_arrays(manifest_file(path), as_named_now(manifest["arrays"]), _described(expected))
     arrays = as_named_now(_read_arrays(path, manifest))
-    _check_arrays(arrays_file(path), _all_described(arrays), _all_described(_stored_as(expected)))
+    _check_arrays(arrays_file(path), _described(arrays), _described(_stored_as(expected)))
     leaves = [_from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
@@ -58,7 +57,6 @@ def load(
 def check_finite(path: Path, tree: Any) -> None:
     """Refuse what was loaded from the path if there is something in it that no network can compute with."""
     for name, leaf in _named(tree).items():
-        leaf = _with_type(leaf)
         if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.isfinite(leaf).all():
             raise Incompatible(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
 
@@ -97,43 +95,32 @@ def manifest_file(path: Path) -> Path:
 
 
 def _named(tree: Any) -> dict[str, Any]:
-    """The leaves by their place in the tree, such as policy/network/layers/0/weight."""
+    """The leaves, which all have a type, by their place in the tree, such as policy/network/layers/0/weight."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(place, simple=True, separator="/"): leaf for place, leaf in leaves}
+    with_type = lambda leaf: leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
+    return {jax.tree_util.keystr(place, simple=True, separator="/"): with_type(leaf) for place, leaf in leaves}
 
 
 def _is_key(leaf: Any) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def _with_type(leaf: Any) -> Any:
-    return leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
-
-
 def _to_numpy(leaf: Any) -> np.ndarray:
-    leaf = _with_type(leaf)
     return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf, order="C")
 
 
 def _from_numpy(array: np.ndarray, like: Any) -> Any:
-    return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(_with_type(like)) else array
+    return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(like) else array
 
 
 def _stored_as(leaves: dict[str, Any]) -> dict[str, Any]:
     """The same leaves as they lie in the file: keys are the numbers they are made of."""
-    as_numbers = lambda leaf: jax.eval_shape(jax.random.key_data, leaf) if _is_key(_with_type(leaf)) else leaf
+    as_numbers = lambda leaf: jax.eval_shape(jax.random.key_data, leaf) if _is_key(leaf) else leaf
     return {name: as_numbers(leaf) for name, leaf in leaves.items()}
 
 
-def _all_described(leaves: dict[str, Any]) -> dict[str, Any]:
-    typed = {name: _with_type(leaf) for name, leaf in leaves.items()}
-    return {name: {"type": str(leaf.dtype), "shape": list(leaf.shape)} for name, leaf in typed.items()}
-
-
-def _check_about(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
-    for name, value in wanted.items():
-        if found.get(name) != value:
-            raise Incompatible(f"{manifest_file(path)} is for {name} {found.get(name)!r}, not {value!r}")
+def _described(leaves: dict[str, Any]) -> dict[str, Any]:
+    return {name: {"type": str(leaf.dtype), "shape": list(leaf.shape)} for name, leaf in leaves.items()}
 
 
 def _check_arrays(file: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -5,17 +5,6 @@ one concentration with one seed; all replicates of a method are one program, sid
 """
 
 from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, QUICK, MatrixGameConfig
-from coadapt.experiments.matrix_game.report import Results
-from coadapt.experiments.matrix_game.reproduce import EXPERIMENT, gather
+from coadapt.experiments.matrix_game.reproduce import EXPERIMENT
 
-__all__ = [
-    "EXPERIMENT",
-    "FAST",
-    "MOST_SEEDS",
-    "PAPER",
-    "PRESETS",
-    "QUICK",
-    "MatrixGameConfig",
-    "Results",
-    "gather",
-]
+__all__ = ["EXPERIMENT", "FAST", "MOST_SEEDS", "PAPER", "PRESETS", "QUICK", "MatrixGameConfig"]

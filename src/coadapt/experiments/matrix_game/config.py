@@ -6,7 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from coadapt.configs.checks import MOST_UNITS, distinct, each_between, each_whole, shown, whole
+from coadapt.configs.checks import MOST_UNITS, distinct, each_between, each_whole, in_batches, shown, whole
 from coadapt.games.matrix import PAPER_PAYOFF, MatrixGame, check_payoff
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
@@ -14,7 +14,6 @@ from coadapt.oracles.dirichlet import check_enumerable
 
 ALPHA_RANGE = (1e-6, 1e6)
 """Beyond these a Dirichlet distribution is one action for certain, or all actions alike, as far as floats can tell."""
-
 
 MOST_STEPS = 1_000
 """In a longer game nothing is left to find out, and working out its optima would take longer than playing it."""
@@ -76,8 +75,7 @@ class MatrixGameConfig:
         check_payoff(self.payoff)
         check_enumerable(self.max_steps - 1, len(self.payoff))
         for name in ("episodes", "greedy_episodes"):
-            if getattr(self, name) % self.batch:
-                raise ValueError(f"{name} ({getattr(self, name)}) must be a multiple of batch ({self.batch})")
+            in_batches(name, getattr(self, name), self.batch)
         for name in ("predictor", "policy", "rl2"):
             self._check_training(name, getattr(self, name))
 
@@ -96,7 +94,7 @@ class MatrixGameConfig:
         return self.episodes if mode == "sample" else self.greedy_episodes
 
     @property
-    def world(self) -> dict[str, Any]:
+    def shared_settings(self) -> dict[str, Any]:
         """What every stage depends on: the game, whom it is played with, and the seeds."""
         return {name: getattr(self, name) for name in ("payoff", "max_steps", "alphas", "seeds")}
 

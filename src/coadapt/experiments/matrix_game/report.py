@@ -1,17 +1,22 @@
 """The matrix game's results as people look at them: a summary, a table, two figures."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coadapt.configs.data import plain
 from coadapt.evaluation.episodes import StepScores
 from coadapt.evaluation.figures import Line, Panel, draw_panels
 from coadapt.evaluation.statistics import Estimate, over_seeds
 from coadapt.experiments.matrix_game.config import FAST, MatrixGameConfig
-from coadapt.experiments.matrix_game.scores import METHODS, TRAINED
+from coadapt.experiments.matrix_game.scores import TRAINED
 from coadapt.oracles.matrix import Optima
 from coadapt.pipeline.pages import Story
+from coadapt.runs.experiment import Report
+from coadapt.storage.files import write_bytes, write_json, write_text
 from coadapt.tables import Table
 
 STORY = Story(
@@ -28,20 +33,12 @@ STORY = Story(
 NAMES = {
     "behaviour_conditioned": "behaviour-conditioned",
     "rl2": "RL2",
-    "bayes": "Bayes-optimal",
     "oracle_label": "oracle label",
     "prior_mean_label": "prior-mean label",
     "shuffled_label": "shuffled label",
 }
-COLOURS = {
-    "behaviour_conditioned": "tab:blue",
-    "rl2": "tab:orange",
-    "bayes": "black",
-    "oracle_label": "tab:green",
-    "prior_mean_label": "tab:grey",
-    "shuffled_label": "tab:red",
-}
-
+"""What has learnt something, as people call it. The Bayes-optimal player is known exactly, and shown as an optimum."""
+COLOURS = dict(zip(NAMES, ("tab:blue", "tab:orange", "tab:green", "tab:grey", "tab:red"), strict=True))
 
 COMPARISONS = (
     ("oracle_label", "behaviour_conditioned"),
@@ -59,7 +56,6 @@ class Results(NamedTuple):
     optima: list[Optima]  # by alpha
     scores: dict[tuple[str, str], StepScores]  # by method and mode
     curves: dict[str, np.ndarray]  # by method: point, replicate
-    curve_steps: dict[str, np.ndarray]  # by method: environment steps consumed at each point
     diagnostics: dict[str, dict[str, np.ndarray]]  # by stage and name: point, replicate
     parameters: dict[str, dict[str, int]]  # by method and network
     environment_steps: dict[str, int]  # by stage
@@ -73,10 +69,38 @@ class Results(NamedTuple):
         """The reward of the last step at one alpha, by seed."""
         return self.of_alpha(self.scores[method, mode].reward[:, -1], number)
 
+    @property
+    def by_alpha(self) -> Iterator[tuple[int, float, Optima]]:
+        """Each alpha with its number, and what no agent can beat there."""
+        return zip(range(len(self.optima)), self.config.alphas, self.optima, strict=True)
+
+    def curve_steps(self, method: str) -> np.ndarray:
+        """The environment steps that a method had consumed at each point of its learning curve."""
+        points = self.config.curve_points
+        return np.arange(1, points + 1) / points * consumed(self.environment_steps)[method]
+
+
+def consumed(environment_steps: dict[str, int]) -> dict[str, int]:
+    """The environment steps of all that is trained for a method, by method."""
+    of = environment_steps
+    return {"behaviour_conditioned": of["predictor"] + of["policy"], "rl2": of["rl2"]}
+
+
+def write_report(results: Results, folder: Path) -> Report:
+    """Write everything into the folder, and say what there is to see."""
+    write_json(folder / "summary.json", plain(summary(results)))
+    rewards = reward_table(results), reward_table(results, "argmax")
+    tables = [*rewards, comparison_table(results), size_table(results)]
+    write_text(folder / "table.md", "\n".join(table.markdown() for table in tables))
+    for name, draw in {"learning": draw_learning, "adaptation": draw_adaptation}.items():
+        for ending, picture in draw(results).items():
+            write_bytes(folder / f"{name}.{ending}", picture)
+    closing = f"The pictures to look at are learning.png and adaptation.png. {verdict(results)}".strip()
+    return Report(tables, headline(results), closing)
+
 
 def summary(results: Results) -> dict[str, Any]:
     """All numbers, ready for JSON. Nothing in it depends on the clock."""
-    config = results.config
     return {
         "experiment": "matrix_game",
         "story": STORY._asdict(),
@@ -91,13 +115,16 @@ def summary(results: Results) -> dict[str, Any]:
                 "known_distribution": optimum.known_distribution,
                 "known_distribution_standard_error": optimum.known_distribution_error,
             }
-            for alpha, optimum in zip(config.alphas, results.optima, strict=True)
+            for _, alpha, optimum in results.by_alpha
         ],
-        "comparisons": _comparisons(results),
+        "comparisons": [
+            {"first": first, "second": second, "alpha": alpha, "difference": of.mean, "low": of.low, "high": of.high}
+            for (first, second, alpha), of in _comparisons(results).items()
+        ],
         "parameters": results.parameters,
         "environment_steps": results.environment_steps,
         "curves": {
-            method: {"environment_steps": results.curve_steps[method], "last_step_reward": _by_alpha(results, curve)}
+            method: {"environment_steps": results.curve_steps(method), "last_step_reward": _by_alpha(results, curve)}
             for method, curve in results.curves.items()
         },
         "diagnostics": {
@@ -109,31 +136,32 @@ def summary(results: Results) -> dict[str, Any]:
 
 def headline(results: Results) -> dict[str, float]:
     """What runs are compared by: the share of the optimum, over all alphas, then the reward at each of them."""
-    rewards = {
-        (method, number): float(results.last_step_rewards(method, "sample", number).mean())
-        for method in TRAINED
-        for number in range(len(results.config.alphas))
-    }
-    exact = [optimum.bayes_last_step for optimum in results.optima]
+    rewards = {method: _mean_rewards(results, method) for method in TRAINED}
+    best = sum(optimum.bayes_last_step for optimum in results.optima)
     shares = {
-        f"{NAMES[method]}, share of the optimum": sum(rewards[method, n] for n in range(len(exact))) / sum(exact)
-        for method in TRAINED
-        if sum(exact) > 0
+        f"{NAMES[m]}, share of the optimum": sum(of_method) / best for m, of_method in rewards.items() if best > 0
     }
     return shares | {
-        f"{NAMES[method]}, alpha {results.config.alphas[number]:g}": reward
-        for (method, number), reward in rewards.items()
+        f"{NAMES[method]}, alpha {alpha:g}": reward
+        for method, of_method in rewards.items()
+        for alpha, reward in zip(results.config.alphas, of_method, strict=True)
     }
+
+
+def _mean_rewards(results: Results, method: str) -> list[float]:
+    """Of the last step, with sampled actions, at each alpha."""
+    return [float(results.last_step_rewards(method, "sample", n).mean()) for n in range(len(results.optima))]
 
 
 def verdict(results: Results) -> str:
     """What was beaten by how much, in a sentence or two."""
-    said = {method: _shares_told(results, method) for method in TRAINED}
-    if not all(said.values()):
+    best = [optimum.bayes_last_step for optimum in results.optima]
+    if min(best) <= 0:
         return ""  # where the best reward is not above zero there are no shares
-    ours, theirs = (said[method] for method in TRAINED)
-    steps = results.environment_steps
-    more = steps["rl2"] / (steps["predictor"] + steps["policy"])
+    shares = {m: [mine / most for mine, most in zip(_mean_rewards(results, m), best, strict=True)] for m in TRAINED}
+    ours, theirs = (f"{min(of_method):.1%} to {max(of_method):.1%}" for of_method in shares.values())
+    steps = consumed(results.environment_steps)
+    more = steps["rl2"] / steps["behaviour_conditioned"]
     budget = "as many steps" if more == 1 else f"{more:.2f} times as many steps"
     learning = "; RL2 was still learning when its training was over" if _still_learning(results, "rl2") else ""
     of_fast = steps["rl2"] / (FAST.rl2.iterations * FAST.rl2.steps_per_iteration)
@@ -144,30 +172,21 @@ def verdict(results: Results) -> str:
     )
 
 
-def _shares_told(results: Results, method: str) -> str:
-    """From which share of the optimum to which, over all alphas."""
-    rewards = [results.last_step_rewards(method, "sample", number).mean() for number in range(len(results.optima))]
-    exact = [optimum.bayes_last_step for optimum in results.optima]
-    if min(exact) <= 0:
-        return ""
-    shares = [reward / most for reward, most in zip(rewards, exact, strict=True)]
-    return f"{min(shares):.1%} to {max(shares):.1%}"
-
-
 STILL_LEARNING = 0.01
 """So much of what can be had is gained in the last fifth of training by one that has not learnt all it can."""
 
 
 def _still_learning(results: Results, method: str) -> bool:
     """Whether the reward still rose at the end of training, at any alpha by more than a little and than by chance."""
-    curve, exact = results.curves[method], [optimum.bayes_last_step for optimum in results.optima]
+    curve = results.curves[method]
     late = max(0, len(curve) - 1 - max(1, len(curve) // 5))
-    by_alpha = [results.of_alpha(curve, number) for number in range(len(exact))]
-    risen = [over_seeds(of[-1] - of[late]) for of in by_alpha]
-    by_chance = lambda rise: rise.low <= 0  # which one seed alone does not tell
-    return any(
-        rise.mean > STILL_LEARNING * most and not by_chance(rise) for rise, most in zip(risen, exact, strict=True)
-    )
+
+    def rises(number: int, most: float) -> bool:
+        rise = over_seeds(results.of_alpha(curve[-1] - curve[late], number))
+        by_chance = rise.low <= 0  # which one seed alone does not tell
+        return rise.mean > STILL_LEARNING * most and not by_chance
+
+    return any(rises(number, optimum.bayes_last_step) for number, optimum in enumerate(results.optima))
 
 
 def _rows(results: Results) -> list[dict[str, Any]]:
@@ -189,16 +208,14 @@ def _rows(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def _comparisons(results: Results) -> list[dict[str, Any]]:
+def _comparisons(results: Results) -> dict[tuple[str, str, float], Estimate]:
     """Differences in the reward of the last step, seed by seed on the same partners, with 95% intervals over seeds."""
-    compared = []
-    for first, second in COMPARISONS:
-        for number, alpha in enumerate(results.config.alphas):
-            of_first, of_second = (results.last_step_rewards(method, "sample", number) for method in (first, second))
-            estimate = over_seeds(of_first - of_second)
-            names = {"first": first, "second": second, "alpha": alpha}
-            compared.append(names | {"difference": estimate.mean, "low": estimate.low, "high": estimate.high})
-    return compared
+    rewards = lambda method, number: results.last_step_rewards(method, "sample", number)
+    return {
+        (first, second, alpha): over_seeds(rewards(first, number) - rewards(second, number))
+        for first, second in COMPARISONS
+        for number, alpha in enumerate(results.config.alphas)
+    }
 
 
 def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -208,10 +225,9 @@ def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
 
 def reward_table(results: Results, mode: str = "sample") -> Table:
     """The reward of the last step: every method beside the exact optima."""
-    learned = [method for method in METHODS if method != "bayes"]
     rows = []
-    for number, (alpha, optimum) in enumerate(zip(results.config.alphas, results.optima, strict=True)):
-        estimates = {method: over_seeds(results.last_step_rewards(method, mode, number)) for method in learned}
+    for number, alpha, optimum in results.by_alpha:
+        estimates = {method: over_seeds(results.last_step_rewards(method, mode, number)) for method in NAMES}
         shares = [_share(estimates[method].mean, optimum.bayes_last_step) for method in TRAINED]
         exact = [f"{optimum.bayes_last_step:.4f}", f"{optimum.known_distribution:.4f}"]
         rows.append([f"{alpha:g}", *map(_with_deviation, estimates.values()), *exact, *shares])
@@ -221,7 +237,7 @@ def reward_table(results: Results, mode: str = "sample") -> Table:
         f"Reward of the last step, actions {actions}, mean ± standard deviation over {seeds} seeds",
         [
             "alpha",
-            *(NAMES[method] for method in learned),
+            *NAMES.values(),
             "Bayes optimum",
             "full-information optimum",
             *(f"share of the optimum: {NAMES[method]}" for method in TRAINED),
@@ -230,9 +246,8 @@ def reward_table(results: Results, mode: str = "sample") -> Table:
     )
 
 
-def _with_deviation(estimate: Estimate) -> str:
-    mean = f"{estimate.mean:.4f}"
-    return mean if np.isnan(estimate.deviation) else f"{mean} ± {estimate.deviation:.4f}"
+def _with_deviation(of: Estimate) -> str:
+    return f"{of.mean:.4f}" if np.isnan(of.deviation) else f"{of.mean:.4f} ± {of.deviation:.4f}"
 
 
 def _share(reward: float, optimum: float) -> str:
@@ -241,11 +256,9 @@ def _share(reward: float, optimum: float) -> str:
 
 def comparison_table(results: Results) -> Table:
     """How much more one earns than another."""
-    cells = {(row["first"], row["second"], row["alpha"]): _with_interval(row) for row in _comparisons(results)}
-    rows = [
-        [f"{alpha:g}", *(cells[first, second, alpha] for first, second in COMPARISONS)]
-        for alpha in results.config.alphas
-    ]
+    cells = {compared: _with_interval(estimate) for compared, estimate in _comparisons(results).items()}
+    alphas = results.config.alphas
+    rows = [[f"{alpha:g}", *(cells[(*methods, alpha)] for methods in COMPARISONS)] for alpha in alphas]
     return Table(
         "Differences in the reward of the last step, on the same partners, with 95% intervals over seeds",
         ["alpha", *(f"{NAMES[first]} less {NAMES[second]}" for first, second in COMPARISONS)],
@@ -253,21 +266,19 @@ def comparison_table(results: Results) -> Table:
     )
 
 
-def _with_interval(row: dict[str, Any]) -> str:
-    difference = f"{row['difference']:+.4f}"
-    return difference if np.isnan(row["low"]) else f"{difference} [{row['low']:+.4f}, {row['high']:+.4f}]"
+def _with_interval(of: Estimate) -> str:
+    return f"{of.mean:+.4f}" if np.isnan(of.low) else f"{of.mean:+.4f} [{of.low:+.4f}, {of.high:+.4f}]"
 
 
 def size_table(results: Results) -> Table:
     """What each method has and consumes."""
-    steps = results.environment_steps
-    consumed = {"behaviour_conditioned": steps["predictor"] + steps["policy"], "rl2": steps["rl2"]}
+    steps = consumed(results.environment_steps)
     rows = [
         [
             NAMES[method],
             " + ".join(f"{number:,} {network}" for network, number in networks.items()),
             f"{sum(networks.values()):,}",
-            f"{consumed[method]:,}",
+            f"{steps[method]:,}",
         ]
         for method, networks in results.parameters.items()
     ]
@@ -276,17 +287,12 @@ def size_table(results: Results) -> Table:
 
 def draw_learning(results: Results) -> dict[str, bytes]:
     """The reward of the last step against training, a panel an alpha, with the exact optimum."""
+    millions = {method: results.curve_steps(method) / 1e6 for method in results.curves}
+    whole = np.array([0, max(steps[-1] for steps in millions.values())])
     panels = []
-    for number, (alpha, optimum) in enumerate(zip(results.config.alphas, results.optima, strict=True)):
-        lines = []
-        for method, curve in results.curves.items():
-            of_alpha = results.of_alpha(curve, number)
-            x = results.curve_steps[method] / 1e6
-            lines.append(Line(NAMES[method], x, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
-        ends = np.array([0, max(steps[-1] for steps in results.curve_steps.values())]) / 1e6
-        best = np.full(2, optimum.bayes_last_step)
-        lines.append(Line("exact Bayes optimum", ends, best, style="--", colour="black"))
-        panels.append(Panel(f"alpha = {alpha:g}", lines))
+    for number, alpha, optimum in results.by_alpha:
+        lines = [_line(of, millions[of], results.of_alpha(curve, number)) for of, curve in results.curves.items()]
+        panels.append(Panel(f"alpha = {alpha:g}", [*lines, _optimum(whole, np.full(2, optimum.bayes_last_step))]))
     return draw_panels(
         panels,
         "environment steps consumed by all networks of the method (millions)",
@@ -298,26 +304,29 @@ def draw_learning(results: Results) -> dict[str, bytes]:
 def draw_adaptation(results: Results) -> dict[str, bytes]:
     """Reward, and error of the prediction, against the step within the episode."""
     steps = np.arange(1, results.config.max_steps + 1)
-    rewards, errors = [], []
-    for number, (alpha, optimum) in enumerate(zip(results.config.alphas, results.optima, strict=True)):
-        measured = {method: results.scores[method, "sample"] for method in METHODS if method != "bayes"}
-        best = [Line("exact Bayes optimum", steps, optimum.bayes_by_step, style="--", colour="black")]
-        least = [Line("exact Bayes optimum", steps, optimum.bayes_error_by_step, style="--", colour="black")]
-        for method, scores in measured.items():
-            for lines, by_replicate in ((best, scores.reward), (least, scores.prediction_error)):
-                of_alpha = results.of_alpha(by_replicate.T, number)
-                lines.append(Line(NAMES[method], steps, of_alpha.mean(1), _spread(of_alpha), colour=COLOURS[method]))
-        rewards.append(Panel(f"reward, alpha = {alpha:g}", best))
-        errors.append(Panel(f"squared prediction error, alpha = {alpha:g}", least))
+    panels = []
+    for title, name, exact in (
+        ("reward", "reward", "bayes_by_step"),
+        ("squared prediction error", "prediction_error", "bayes_error_by_step"),
+    ):
+        measured = {method: getattr(results.scores[method, "sample"], name).T for method in NAMES}
+        for number, alpha, optimum in results.by_alpha:
+            lines = [_line(method, steps, results.of_alpha(values, number)) for method, values in measured.items()]
+            panels.append(Panel(f"{title}, alpha = {alpha:g}", [_optimum(steps, getattr(optimum, exact)), *lines]))
     return draw_panels(
-        [*rewards, *errors],
+        panels,
         "step of the episode",
         "",
         "Finding out within one episode how the partner acts",
-        columns=min(3, len(rewards)),
+        columns=min(3, len(results.optima)),
     )
 
 
-def _spread(by_seed: np.ndarray) -> np.ndarray | None:
-    """The standard deviation over seeds, the last axis, if there is more than one."""
-    return by_seed.std(axis=-1, ddof=1) if by_seed.shape[-1] > 1 else None
+def _line(method: str, x: np.ndarray, by_seed: np.ndarray) -> Line:
+    """The mean over seeds, the last axis, and the standard deviation if there is more than one."""
+    deviation = by_seed.std(axis=-1, ddof=1) if by_seed.shape[-1] > 1 else None
+    return Line(NAMES[method], x, by_seed.mean(-1), deviation, colour=COLOURS[method])
+
+
+def _optimum(x: np.ndarray, y: np.ndarray) -> Line:
+    return Line("exact Bayes optimum", x, y, style="--", colour="black")

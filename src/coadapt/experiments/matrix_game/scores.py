@@ -22,20 +22,16 @@ from coadapt.games.game import MAIN
 from coadapt.games.matrix import partner_action
 from coadapt.oracles.matrix import Optima, optima
 from coadapt.partners.population import Partners
-from coadapt.pipeline.stages import measuring_stage
+from coadapt.pipeline.stages import Measure, measuring_stage
 from coadapt.players import Player, Policy
 from coadapt.runs.stage import Info, Inputs, Stage
 
 TRAINED = ("behaviour_conditioned", "rl2")
-METHODS = (*TRAINED, "bayes", "oracle_label", "prior_mean_label", "shuffled_label")
-MODES = {"sample": False, "argmax": True}
 EVALUATIONS = {"sample": "evaluation", "argmax": "greedy_evaluation"}
+"""The stages of the final evaluation, by mode."""
 
 FIRST_OF_CURVE = 1_000_000
 """The batches of the learning curve are numbered from here, out of the way of the final evaluation's."""
-
-
-Score = Callable[..., dict[str, StepScores]]
 
 
 @cache
@@ -58,35 +54,34 @@ def networks_at(trained: Inputs, point: Count | int) -> Networks:
     return Networks(*(jax.tree.map(lambda leaf: leaf[point], trained[name].networks) for name in Networks._fields))
 
 
-def score_trained(
-    key: Key, alpha: Scalar, networks: Networks, config: MatrixGameConfig, episodes: int, greedy: bool
-) -> dict[str, StepScores]:
-    """The two trained agents of one replicate and the Bayes-optimal player, each with the same partners."""
-    partners, play, _ = table_for(key, alpha, config, episodes, greedy)
-    agents = {
-        "behaviour_conditioned": BehaviourConditioned(networks.predictor, networks.policy),
-        "rl2": networks.rl2,
-        "bayes": bayes_player(config, alpha),
-    }
-    return {method: step_scores(play(agent), partners) for method, agent in agents.items()}
-
-
 def score_all(
-    key: Key, alpha: Scalar, networks: Networks, config: MatrixGameConfig, episodes: int, greedy: bool
+    key: Key,
+    alpha: Scalar,
+    networks: Networks,
+    config: MatrixGameConfig,
+    episodes: int,
+    greedy: bool = False,
+    controls: bool = True,
 ) -> dict[str, StepScores]:
-    """The same, and the trained policy with other beliefs than its own."""
+    """The two trained agents of one replicate and the Bayes-optimal player, each with the same partners.
+
+    The controls, if they are asked for, are the trained policy with other beliefs than its own.
+    """
     partners, play, play_told = table_for(key, alpha, config, episodes, greedy)
     with_belief = partial(BehaviourConditioned, policy=networks.policy)
     predicted = play(with_belief(networks.predictor))
-    others_predictions = jnp.roll(predicted.infos[MAIN]["belief"], 1, axis=0)
     transitions = {
         "behaviour_conditioned": predicted,
         "rl2": play(networks.rl2),
         "bayes": play(bayes_player(config, alpha)),
-        "oracle_label": play_told(lambda label: with_belief(ConstantBelief(label)), partners.labels),
-        "prior_mean_label": play(with_belief(ConstantBelief(partners_of(config, alpha).mean_label))),
-        "shuffled_label": play_told(lambda beliefs: with_belief(ReplayedBelief(beliefs)), others_predictions),
     }
+    if controls:
+        others_predictions = jnp.roll(predicted.infos[MAIN]["belief"], 1, axis=0)
+        transitions |= {
+            "oracle_label": play_told(lambda label: with_belief(ConstantBelief(label)), partners.labels),
+            "prior_mean_label": play(with_belief(ConstantBelief(partners_of(config, alpha).mean_label))),
+            "shuffled_label": play_told(lambda beliefs: with_belief(ReplayedBelief(beliefs)), others_predictions),
+        }
     return {method: step_scores(of_method, partners) for method, of_method in transitions.items()}
 
 
@@ -112,55 +107,50 @@ def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, 
 
 def evaluation_of(mode: str, config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that lets the finished agents and the controls play, a batch of new episodes at a time."""
+    score = partial(score_all, config=config, episodes=config.batch, greedy=mode == "argmax")
 
     def measure(trained: Inputs, keys: Key, batch: Count) -> tuple[dict[str, StepScores], Info]:
-        score = partial(score_all, config=config, episodes=config.batch, greedy=MODES[mode])
-        scores = _of_all(score, keys, replicates, networks_at(trained, -1), batch)
-        return scores, _last_rewards(scores)
+        return _of_all(score, keys, replicates, networks_at(trained, -1), batch)
 
-    settings = config.world | {"mode": mode, "episodes": config.episodes_of(mode), "batch": config.batch}
+    own = {"mode": mode, "episodes": config.episodes_of(mode), "batch": config.batch}
     parts = config.episodes_of(mode) // config.batch
-    return _measuring(EVALUATIONS[mode], settings, measure, parts, replicates, larger_by=("episodes", "batch"))
+    return _measuring(EVALUATIONS[mode], config, own, measure, parts, replicates, ("episodes", "batch"))
 
 
 def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that lets the agents of every point of the learning curve play."""
+    score = partial(score_all, config=config, episodes=config.curve_episodes, controls=False)
 
     def measure(trained: Inputs, keys: Key, point: Count) -> tuple[dict[str, StepScores], Info]:
-        score = partial(score_trained, config=config, episodes=config.curve_episodes, greedy=False)
-        scores = _of_all(score, keys, replicates, networks_at(trained, point), FIRST_OF_CURVE + point)
-        return scores, _last_rewards(scores)
+        return _of_all(score, keys, replicates, networks_at(trained, point), FIRST_OF_CURVE + point)
 
-    settings = config.world | {"points": config.curve_points, "episodes": config.curve_episodes}
+    own = {"points": config.curve_points, "episodes": config.curve_episodes}
     larger_by = "curve_points", "curve_episodes"
-    return _measuring("curves", settings, measure, config.curve_points, replicates, larger_by)
+    return _measuring("curves", config, own, measure, config.curve_points, replicates, larger_by)
+
+
+def _of_all(
+    score: Callable[..., dict[str, StepScores]], keys: Key, replicates: Replicates, networks: Networks, batch: Count
+) -> tuple[dict[str, StepScores], Info]:
+    """The scores of all replicates, and the last rewards to be shown; each batch number brings new episodes."""
+    one = lambda key, alpha, networks: score(jax.random.fold_in(key, batch), alpha, networks)
+    scores = jax.vmap(one)(keys, replicates.alphas, networks)
+    return scores, {method: of_method.reward[:, -1] for method, of_method in scores.items()}
 
 
 def _measuring(
     name: str,
-    settings: dict[str, Any],
-    measure: Callable,
+    config: MatrixGameConfig,
+    own_settings: dict[str, Any],
+    measure: Measure,
     parts: int,
     replicates: Replicates,
     larger_by: tuple[str, str],
 ) -> Stage:
     remedy = "look at the networks it was given: their training must have gone wrong"
     display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy, "larger_by": larger_by}
-    keys = keys_for(replicates, "evaluation")
+    settings, keys = config.shared_settings | own_settings, keys_for(replicates, "evaluation")
     return measuring_stage(name, (__name__,), settings, measure, keys, parts, Networks._fields, **display)
-
-
-def _of_all(score: Score, keys: Key, replicates: Replicates, networks: Networks, batch: Count) -> dict[str, StepScores]:
-    """The scores of all replicates; each batch number brings new episodes."""
-
-    def one(key, alpha, networks):
-        return score(jax.random.fold_in(key, batch), alpha, networks)
-
-    return jax.vmap(one)(keys, replicates.alphas, networks)
-
-
-def _last_rewards(scores: dict[str, StepScores]) -> Info:
-    return {method: of_method.reward[:, -1] for method, of_method in scores.items()}
 
 
 def final_scores(outcomes: Inputs) -> dict[tuple[str, str], StepScores]:

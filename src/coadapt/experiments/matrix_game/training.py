@@ -1,5 +1,6 @@
 """What is trained in the matrix game: a predictor, a policy that is told the truth, and RL2."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,11 +13,11 @@ from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.arrays import Key, Scalar
 from coadapt.experiments.matrix_game.config import MatrixGameConfig
 from coadapt.experiments.matrix_game.replicates import Replicates, keys_for
-from coadapt.games.game import MAIN
-from coadapt.games.matrix import MatrixGame, clock, full_view, partner_watch
+from coadapt.games.matrix import clock, full_view, partner_watch
 from coadapt.learning import ppo, supervised
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.pipeline.stages import Learner, training_stage
+from coadapt.pipeline.task import observation_of
 from coadapt.runs.stage import Stage
 
 
@@ -26,81 +27,68 @@ def partners_of(config: MatrixGameConfig, alpha: Scalar) -> DirichletPartners:
     return DirichletPartners(jnp.full(partner_actions, alpha))
 
 
-def _observation(game: MatrixGame) -> Any:
-    """What the main agent sees: its shapes."""
-    return jax.eval_shape(lambda: game.observe(game.reset(jax.random.key(0)), MAIN))
-
-
 def predictor(config: MatrixGameConfig) -> Learner:
     """The task prediction network, shown partners and told their true distribution.
 
     The partner takes no notice of the main agent and the predictor does not see it, so anyone may sit in the main seat
     while it learns: here someone who acts at random.
     """
-    game, sizes = config.game, config.sizes
-    main_actions, partner_actions = game.num_actions
+    game, sizes, training = config.game, config.sizes, config.predictor
+    main_actions, labels = game.num_actions
+    watch, seen = VectorSpec(partner_watch), observation_of(game)
     anyone = Stationary(jnp.zeros(main_actions))
 
     def start(key: Key, alpha: Scalar):
         del alpha  # whom it will meet does not matter yet
         for_network, for_training = jax.random.split(key)
-        units, hidden = sizes.predictor_units, sizes.predictor_hidden
-        watch = VectorSpec(partner_watch)
-        belief = LearnedBelief(for_network, watch, _observation(game), units, hidden, partner_actions)
-        return supervised.start(for_training, belief, config.predictor)
+        belief = LearnedBelief(for_network, watch, seen, sizes.predictor_units, sizes.predictor_hidden, labels)
+        return supervised.start(for_training, belief, training)
 
     def chunk(state, alpha: Scalar, iterations: int):
-        return supervised.train_chunk(
-            state,
-            game,
-            partners_of(config, alpha),
-            lambda belief: anyone,
-            supervised.squared_error,
-            config.predictor,
-            iterations,
-        )
+        partners, loss = partners_of(config, alpha), supervised.squared_error
+        return supervised.train_chunk(state, game, partners, lambda belief: anyone, loss, training, iterations)
 
-    training = config.predictor
     return Learner(start, chunk, lambda s: s.belief.network, training.iterations, training.steps_per_iteration)
 
 
 def policy(config: MatrixGameConfig) -> Learner:
     """The conditioned policy, told the partner's true distribution."""
-    game, hidden = config.game, config.sizes.policy_hidden
-    main_actions, labels = game.num_actions
-
-    def start(key: Key, alpha: Scalar):
-        del alpha  # whom it will meet does not matter yet
-        for_policy, for_critic, for_training = jax.random.split(key, 3)
-        time, observation = VectorSpec(clock), _observation(game)
-        policy = ConditionedPolicy(for_policy, time, observation, labels, hidden, main_actions)
-        critic = ConditionedCritic(for_critic, time, observation, labels, hidden)
-        return ppo.start(for_training, policy, critic, config.policy)
-
-    def told_the_truth(policy, label):
-        return BehaviourConditioned(ConstantBelief(label), policy)
-
-    return _by_ppo(config, start, told_the_truth, config.policy)
+    hidden, (main_actions, labels) = config.sizes.policy_hidden, config.game.num_actions
+    time, seen = VectorSpec(clock), observation_of(config.game)
+    return _by_ppo(
+        config,
+        config.policy,
+        lambda key: ConditionedPolicy(key, time, seen, labels, hidden, main_actions),
+        lambda key: ConditionedCritic(key, time, seen, labels, hidden),
+        lambda policy, label: BehaviourConditioned(ConstantBelief(label), policy),
+    )
 
 
 def rl2(config: MatrixGameConfig) -> Learner:
     """RL2, which is told nothing; its critic is."""
-    game, sizes = config.game, config.sizes
-    main_actions, partner_actions = game.num_actions
-    everything, observation = VectorSpec(full_view), _observation(game)
+    sizes, (main_actions, labels) = config.sizes, config.game.num_actions
+    everything, seen = VectorSpec(full_view), observation_of(config.game)
+    return _by_ppo(
+        config,
+        config.rl2,
+        lambda key: RecurrentPolicy(key, everything, seen, sizes.rl2_units, sizes.rl2_hidden, main_actions),
+        lambda key: RecurrentCritic(key, everything, seen, labels, sizes.rl2_critic_units, sizes.rl2_hidden),
+        lambda policy, label: policy,
+    )
 
+
+def _by_ppo(
+    config: MatrixGameConfig,
+    training: ppo.PPOConfig,
+    new_policy: Callable[[Key], Any],
+    new_critic: Callable[[Key], Any],
+    as_player: ppo.AsPlayer,
+) -> Learner:
     def start(key: Key, alpha: Scalar):
         del alpha  # whom it will meet does not matter yet
         for_policy, for_critic, for_training = jax.random.split(key, 3)
-        units, critic_units, hidden = sizes.rl2_units, sizes.rl2_critic_units, sizes.rl2_hidden
-        policy = RecurrentPolicy(for_policy, everything, observation, units, hidden, main_actions)
-        critic = RecurrentCritic(for_critic, everything, observation, partner_actions, critic_units, hidden)
-        return ppo.start(for_training, policy, critic, config.rl2)
+        return ppo.start(for_training, new_policy(for_policy), new_critic(for_critic), training)
 
-    return _by_ppo(config, start, lambda policy, label: policy, config.rl2)
-
-
-def _by_ppo(config: MatrixGameConfig, start, as_player: ppo.AsPlayer, training: ppo.PPOConfig) -> Learner:
     def chunk(state, alpha: Scalar, iterations: int):
         return ppo.train_chunk(state, config.game, partners_of(config, alpha), as_player, training, iterations)
 
@@ -112,10 +100,11 @@ LEARNERS = {"predictor": predictor, "policy": policy, "rl2": rl2}
 
 def training_of(name: str, config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that trains one of the learners in all replicates."""
+    own = {"sizes": config.sizes, "training": getattr(config, name), "curve_points": config.curve_points}
     return training_stage(
         name,
         (__name__,),
-        config.world | {"sizes": config.sizes, "training": getattr(config, name), "curve_points": config.curve_points},
+        config.shared_settings | own,
         LEARNERS[name](config),
         keys_for(replicates, name),
         lambda inputs: replicates.alphas,

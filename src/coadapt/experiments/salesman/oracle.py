@@ -15,17 +15,24 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.agents.best_response import FollowsTable, RespondsToLikeliest
-from coadapt.agents.posterior import PartnerPosterior, Sight
+from coadapt.agents.posterior import PartnerEvidence, PartnerPosterior
 from coadapt.arrays import Array, Bool, Float, Key, Scalar
+from coadapt.evaluation.starts import Played, with_each
 from coadapt.games.game import MAIN
 from coadapt.games.salesman.layouts import Layout, layout_of, place, start_on
 from coadapt.games.salesman.rules import MOVES, Salesman, SalesmanObservation, SalesmanState
-from coadapt.oracles.salesman import Behaviour, Table, at_random, best_response, check_fits, joint_optimum
-from coadapt.partners.behaviour import behaviour_of
+from coadapt.oracles.salesman import (
+    Behaviour,
+    Table,
+    at_random,
+    behaviour_of,
+    best_response,
+    check_fits,
+    joint_optimum,
+)
 from coadapt.partners.population import Partners
-from coadapt.pipeline.regret import with_each
-from coadapt.pipeline.seats import Seat, taken_by
-from coadapt.pipeline.task import Optima, Played
+from coadapt.pipeline.task import Optima
+from coadapt.players import prepared
 
 UNTRAINED = ("best_response_to_likeliest", "best_response_to_likeliest_type", "best_response_to_type")
 """The players that need no training."""
@@ -39,7 +46,7 @@ class SalesmanOracle:
 
     def posterior(self, partners: Partners) -> PartnerPosterior:
         known = len(partners.ids)
-        return PartnerPosterior(sight_in(self.game), partners.players, partners.labels, jnp.full(known, 1 / known))
+        return PartnerPosterior(evidence_in(self.game), partners.players, partners.labels, jnp.full(known, 1 / known))
 
     def starts(self, key: Key, number: int) -> SalesmanState:
         for_layout, for_starts = jax.random.split(key)
@@ -59,15 +66,21 @@ class SalesmanOracle:
         best, to_each = jax.lax.map(respond, behaviours)
         _, to_type = jax.lax.map(respond, on_average(behaviours, partners.labels))
         by_name = partners._replace(labels=jnp.eye(len(partners.ids)))
-        seats = [
-            taken_by(RespondsToLikeliest(self.posterior(known), following(tables)), partners.labels)
+        samples = len(partners.ids) * starts.step.size * game.max_steps
+        likeliest, likeliest_type = (
+            prepared(RespondsToLikeliest(self.posterior(known), following(tables)), samples)
             for known, tables in ((by_name, to_each), (partners, to_type))
-        ]
-        seats.append(Seat(lambda label: following(to_type[jnp.argmax(label)]), partners.labels))
-        played = (with_each(key, game, starts, starts.step.shape, partners, seat, greedy=True) for seat in seats)
+        )
+        players = (
+            lambda label: likeliest,
+            lambda label: likeliest_type,
+            lambda label: following(to_type[jnp.argmax(label)]),
+        )
+        play = partial(with_each, key, game, starts, starts.step.shape, partners, told=partners.labels, greedy=True)
+        played = (play(as_player=each) for each in players)
         return Optima(best, dict(zip(UNTRAINED, played, strict=True)))
 
-    def bounds(self, key: Key) -> dict[str, Scalar]:
+    def joint_optimum(self, key: Key) -> dict[str, Scalar]:
         layout = layout_of(self.game.reset(key))
         mean = lambda table: over_all_starts(self.game, layout, table)
         walker = jax.tree.map(mean, best_response(self.game, layout, at_random(self.game)).outlook)
@@ -85,11 +98,11 @@ def _place(observation: SalesmanObservation) -> Any:
 
 
 @cache
-def sight_in(game: Salesman) -> Sight:
+def evidence_in(game: Salesman) -> PartnerEvidence:
     """What is seen of a partner: its moves. One that stays has walked into a wall, in a corner into either."""
     observation = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
     as_partner = lambda observation: observation._replace(own=observation.other, other=observation.own)
-    return Sight(len(MOVES), observation, partial(led_to, game), as_partner)
+    return PartnerEvidence(len(MOVES), observation, partial(led_to, game), as_partner)
 
 
 def led_to(game: Salesman, before: SalesmanObservation, after: SalesmanObservation) -> Bool[Array, "actions"]:

@@ -74,7 +74,7 @@ FAST = SalesmanStudy(
     episodes=2_000,
     validation_episodes=2_000,
     batch=500,
-    measures=Measures(layouts=20, bound_layouts=20, episodes=500),
+    measures=Measures(layouts=20, joint_layouts=20, episodes=500),
 )
 
 QUICK = replace(
@@ -90,7 +90,7 @@ QUICK = replace(
     held_out=PACKAGE.partners((100, 101, 102), FAST.task.types),
     episodes=500,
     validation_episodes=500,
-    measures=Measures(closer=(), layouts=10, bound_layouts=10, episodes=500),
+    measures=Measures(closer=(), layouts=10, joint_layouts=10, episodes=500),
 )
 
 PRESETS = {"fast": FAST, "paper": PAPER, "quick": QUICK}

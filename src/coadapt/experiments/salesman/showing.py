@@ -1,4 +1,4 @@
-"""What only the salesman has to show: the paper's numbers, the bounds of the game, and pictures of the grid."""
+"""What only the salesman has to show: the paper's numbers, the joint optimum, and pictures of the grid."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -29,47 +29,47 @@ PAPER_ROWS = {
 """The learned rows of Table 2. Lengths are most likely counted from zero, and so one less than ours."""
 
 PLANNED = 20_000
-"""From so many starts the paper's two bounds are worked out."""
+"""From so many starts the paper's two best plans are worked out."""
 
 
-def bounds_table(task: SalesmanTask, bounds: Mapping[str, Any]) -> Table:
+def optimum_table(task: SalesmanTask, optimum: Mapping[str, Any]) -> Table:
     """What the game allows."""
     plans, some = plans_of(task.game), f"{PLANNED:,} starts"
     what: dict[str, tuple[Any, str, str]] = {
-        "steps that two players need at least": (bounds["joint_optimum_length"], ".2f", ""),
+        "steps that two players need at least": (optimum["joint_optimum_length"], ".2f", ""),
         f"the same if they could wait, {some}": (plans.joint, ".2f", "12.9"),
         f"steps that one needs alone, {some}": (plans.alone, ".2f", "26.2"),
         "return of the best response to a random walker": (
-            bounds["random_walker_total"],
+            optimum["random_walker_total"],
             ".4f",
             "-0.012 (by one alone)",
         ),
-        "steps it takes": (bounds["random_walker_length"], ".2f", ""),
-        "episodes it finishes": (bounds["random_walker_finished"], ".2%", ""),
+        "steps it takes": (optimum["random_walker_length"], ".2f", ""),
+        "episodes it finishes": (optimum["random_walker_finished"], ".2%", ""),
     }
     rows = []
     for name, (values, how, paper) in what.items():
         of = over_seeds(np.asarray(values))
         rows.append([name, number(of.mean, how), interval(of, how), paper if task.game == Salesman() else ""])
-    layouts = len(bounds["random_walker_total"])
+    layouts = len(optimum["random_walker_total"])
     title = (
-        f"The bounds of the game, exactly, on average over {layouts:,} layouts and all starts on each if nothing"
+        f"What the game allows, exactly, on average over {layouts:,} layouts and all starts on each if nothing"
         " else is said"
     )
     return Table(title, ["", "mean", "95% interval", "paper"], rows)
 
 
-def bounds_summary(task: SalesmanTask, bounds: Mapping[str, Any]) -> dict[str, Any]:
+def optimum_summary(task: SalesmanTask, optimum: Mapping[str, Any]) -> dict[str, Any]:
     """The same for programs."""
     plans = {f"{name}_length": values for name, values in plans_of(task.game)._asdict().items()}
-    estimates = {name: over_seeds(np.asarray(values)) for name, values in {**bounds, **plans}.items()}
+    estimates = {name: over_seeds(np.asarray(values)) for name, values in {**optimum, **plans}.items()}
     intervals = {name: {"mean": of.mean, "low": of.low, "high": of.high} for name, of in estimates.items()}
-    return {"layouts": len(bounds["random_walker_total"])} | intervals
+    return {"layouts": len(optimum["random_walker_total"])} | intervals
 
 
 @cache
 def plans_of(game: Salesman) -> Plans:
-    """The best plans of two who may wait, and of one alone: the paper's bounds, from starts as the game has them."""
+    """The best plans of two who may wait, and of one alone: the paper's, from starts as the game has them."""
     state = jax.vmap(game.reset)(jax.random.split(key_for(0, "plans"), PLANNED))
     plans = best_plans(*(np.asarray(places) for places in (state.agents, state.subgoals, state.goal)))
     return plans._replace(alone=plans.alone[:, 0])
@@ -92,7 +92,7 @@ SHOWING = Showing(
             strict=True,
         )
     ),
-    bounds_table=bounds_table,
-    bounds_summary=bounds_summary,
+    optimum_table=optimum_table,
+    optimum_summary=optimum_summary,
     renderer=Renderer(episode_gif, episode_strip),
 )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Int, Key
-from coadapt.games.salesman.rules import Cell, Salesman, SalesmanState, distinct
+from coadapt.games.salesman.rules import Cell, Salesman, SalesmanState, cell_of, distinct, number_of
 
 
 class Layout(NamedTuple):
@@ -22,12 +22,12 @@ def layout_of(state: SalesmanState) -> Layout:
 
 def start_on(key: Key, game: Salesman, layout: Layout) -> SalesmanState:
     """A new game on a layout: both agents on free cells, each on its own, any two as likely as any other."""
-    taken = jnp.sort(_number(jnp.concatenate([layout.subgoals, layout.goal[None]]), game.size))
+    taken = jnp.sort(number_of(jnp.concatenate([layout.subgoals, layout.goal[None]]), game.size))
     free = distinct(key, game.size**2 - len(taken), 2)
     for other in taken:
         free = free + (free >= other).astype(jnp.int32)
     nothing = jnp.zeros(game.subgoals, bool)
-    return SalesmanState(jnp.int32(0), _cell(free, game.size), layout.subgoals, layout.goal, nothing)
+    return SalesmanState(jnp.int32(0), cell_of(free, game.size), layout.subgoals, layout.goal, nothing)
 
 
 def table_shape(game: Salesman) -> tuple[int, int, int, int, int]:
@@ -48,13 +48,5 @@ def states_of(game: Salesman, layout: Layout) -> SalesmanState:
     main, partner = number // sets // cells, number // sets % cells
     collected = (number % sets)[:, None] >> jnp.arange(game.subgoals)[None] & 1
     same = lambda leaf: jnp.broadcast_to(leaf, (len(number), *leaf.shape))
-    agents = jnp.stack([_cell(main, game.size), _cell(partner, game.size)], axis=1)
+    agents = jnp.stack([cell_of(main, game.size), cell_of(partner, game.size)], axis=1)
     return SalesmanState(same(jnp.int32(0)), agents, same(layout.subgoals), same(layout.goal), collected.astype(bool))
-
-
-def _cell(number: Int[Array, "*many"], size: int) -> Int[Array, "*many 2"]:
-    return jnp.stack([number // size, number % size], axis=-1)
-
-
-def _number(cell: Int[Array, "*many 2"], size: int) -> Int[Array, "*many"]:
-    return cell[..., 0] * size + cell[..., 1]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Array, Float, Int
-from coadapt.games.salesman.rules import MOVES, SalesmanObservation
+from coadapt.games.salesman.rules import MOVES, SalesmanObservation, number_of
 from coadapt.games.salesman.symmetry import home, turned, turned_moves
 
 ROLES = ("own", "other")
@@ -89,7 +89,7 @@ class RelativePairs:
         own, other = (place.astype(jnp.float32) / (self.size - 1) for place in (observation.own, observation.other))
         return Pairs(indices, jnp.concatenate([2 * own - 1, 2 * other - 1, other - own]))
 
-    def actions(self, observation: SalesmanObservation) -> Moves:
+    def permutation(self, observation: SalesmanObservation) -> Moves:
         del observation
         return AS_THEY_ARE
 
@@ -104,7 +104,7 @@ class TurnedPairs(RelativePairs):
     def __call__(self, observation: SalesmanObservation) -> Pairs:
         return super().__call__(turned(observation, self.size, home(observation, self.size)))
 
-    def actions(self, observation: SalesmanObservation) -> Moves:
+    def permutation(self, observation: SalesmanObservation) -> Moves:
         return turned_moves(home(observation, self.size))
 
 
@@ -130,11 +130,10 @@ class AbsolutePairs:
 
     def __call__(self, observation: SalesmanObservation) -> Pairs:
         roles, kinds, agents, objects = together(observation)
-        cell = lambda places: places[:, 0] * self.size + places[:, 1]
-        cells = self.size**2
-        return Pairs(((roles * len(KINDS) + kinds) * cells + cell(agents)) * cells + cell(objects), jnp.zeros(0))
+        cells, agent, object_ = self.size**2, number_of(agents, self.size), number_of(objects, self.size)
+        return Pairs(((roles * len(KINDS) + kinds) * cells + agent) * cells + object_, jnp.zeros(0))
 
-    def actions(self, observation: SalesmanObservation) -> Moves:
+    def permutation(self, observation: SalesmanObservation) -> Moves:
         del observation
         return AS_THEY_ARE
 

@@ -32,12 +32,8 @@ TEXT, HEADING, BAR, LEGEND_COLUMN, LEGEND_ROW = 11, 20, 30, 82, 18
 
 SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
 DIAMOND = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])
-STAR: np.ndarray = np.array(
-    [
-        (length * np.sin(turn * np.pi / 5), -length * np.cos(turn * np.pi / 5))
-        for turn, length in enumerate([1, 0.45] * 5)
-    ]
-)
+_TURNS = np.arange(10) * np.pi / 5
+STAR: np.ndarray = np.array([1, 0.45] * 5)[:, None] * np.stack([np.sin(_TURNS), -np.cos(_TURNS)], axis=1)
 """Corners around nought, where up is negative."""
 
 

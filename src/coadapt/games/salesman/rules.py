@@ -79,8 +79,7 @@ class Salesman:
 
     def reset(self, key: Key) -> SalesmanState:
         """Everything on a cell of its own, each placement as likely as any other."""
-        cells = distinct(key, self.size**2, self.subgoals + 3)
-        places = jnp.stack([cells // self.size, cells % self.size], axis=-1)
+        places = cell_of(distinct(key, self.size**2, self.subgoals + 3), self.size)
         return SalesmanState(
             step=jnp.int32(0),
             agents=places[:2],
@@ -101,6 +100,16 @@ class Salesman:
     def observe(self, state: SalesmanState, seat: int) -> SalesmanObservation:
         own, other = (0, 1) if seat == MAIN else (1, 0)
         return SalesmanObservation(state.agents[own], state.agents[other], state.subgoals, state.goal, state.collected)
+
+
+def cell_of(number: Int[Array, "*many"], size: int) -> Int[Array, "*many 2"]:
+    """The row and column of a cell; cells are numbered row by row."""
+    return jnp.stack([number // size, number % size], axis=-1)
+
+
+def number_of(cell: Int[Array, "*many 2"], size: int) -> Int[Array, "*many"]:
+    """The number of a cell."""
+    return cell[..., 0] * size + cell[..., 1]
 
 
 def distinct(key: Key, below: int, number: int) -> Int[Array, "number"]:

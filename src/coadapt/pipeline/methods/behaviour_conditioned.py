@@ -1,14 +1,18 @@
 """The paper's agent: a predictor infers of which type the partner is, and a memoryless policy acts on that."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import jax
 
 from coadapt.pipeline.co_op import acting_on, predictor, with_oracle_label, with_partners
 from coadapt.pipeline.method import Method, Training
 from coadapt.pipeline.self_play import goes_on_from
-from coadapt.pipeline.study import Study
 from coadapt.pipeline.task import Task, new_policy, new_predictor
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 POLICY, PREDICTOR = "policy", "predictor"
 

@@ -3,8 +3,10 @@
 It learns to play with copies of itself before it meets anybody else, if the agent it is compared with does.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -13,8 +15,11 @@ from coadapt.learning.ppo import PPOConfig
 from coadapt.pipeline.co_op import with_partners
 from coadapt.pipeline.method import Method, Training
 from coadapt.pipeline.self_play import self_play
-from coadapt.pipeline.study import Study, environment_steps
+from coadapt.pipeline.stages import environment_steps
 from coadapt.pipeline.task import new_recurrent_policy
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 CLONES = "lstm_clones"
 

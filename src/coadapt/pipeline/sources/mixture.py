@@ -1,20 +1,25 @@
 """Partners from several sources together."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Count, Key
-from coadapt.pipeline.study import Partner, PartnerId, PartnerSource, Study
+from coadapt.pipeline.partners import Partner, PartnerId, PartnerSource
 from coadapt.players import Decision
 from coadapt.runs.stage import Inputs, Stage
 
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
+
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(PartnerSource):
     """All partners of all sources, source after source."""
 
     sources: tuple[PartnerSource, ...]

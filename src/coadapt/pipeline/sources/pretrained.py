@@ -1,18 +1,20 @@
 """Partners from files: those that come with the package, or those that a run has left behind."""
 
+from __future__ import annotations
+
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from coadapt.configs.data import plain
+from coadapt.pipeline.partners import CLONE, PartnerId, PartnerSource, all_within
 from coadapt.pipeline.saved import PARTNER, Agent, Saved, path_of, read
-from coadapt.pipeline.study import CLONE, Partner, PartnerId, Study
 from coadapt.pipeline.task import Task
 from coadapt.runs import stage as stage_module
 from coadapt.runs.stage import Inputs, Stage
@@ -20,19 +22,18 @@ from coadapt.storage.files import Incompatible, json_text
 from coadapt.storage.sealed import checksum
 from coadapt.storage.trees import read_manifest
 
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
+
 STAGE = "pretrained_partners"
 """What the stages are called that hand partners on, before what tells those of one source from those of others."""
 
 
 @dataclass(frozen=True)
-class Pretrained:
+class Pretrained(PartnerSource):
     """The partners in these files: names of pretrained ones, or paths. They have learnt the study's game."""
 
     files: tuple[str, ...]
-
-    @property
-    def code(self) -> tuple[str, ...]:
-        return (__name__,)
 
     @property
     def settings(self) -> Any:
@@ -71,7 +72,7 @@ class Pretrained:
             )
         trained_with = study.partners.identities(study) | {(CLONE, seed) for seed in study.seeds}
         is_met_again = _was_trained_so(saved.about, study) and (CLONE, saved.about["seed"]) in trained_with
-        if is_met_again and self in _all_within(study.held_out):
+        if is_met_again and self in all_within(study.held_out):
             raise ValueError(f"held_out must be partners that nobody trains with, and {name} is trained with")
 
     def needs(self, study: Study, seed: int | None = None) -> tuple[str, ...]:
@@ -82,10 +83,6 @@ class Pretrained:
         del seed
         saved = (read_file(name, study.task)._replace(networks=inputs[self.stage][name]) for name in self.files)
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *(each.as_player() for each in saved))
-
-    def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
-        del study, outcomes
-        return iter(())
 
     def in_words(self, study: Study, seed: int | None = None) -> str:
         del seed
@@ -105,12 +102,6 @@ def _place(name: str) -> str:
         return str(path_of(name).resolve())
     except Incompatible:
         return name
-
-
-def _all_within(source: Any) -> list[Any]:
-    """A source, or those that it is a mixture of."""
-    parts = getattr(source, "sources", None)
-    return [source] if parts is None else [each for part in parts for each in _all_within(part)]
 
 
 def _was_trained_so(about: Mapping[str, Any], study: Study) -> bool:

@@ -1,26 +1,31 @@
 """Partners that are there already: players of one's own, by type."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from inspect import unwrap
 from types import MethodType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
 from coadapt.configs.checks import one_of
 from coadapt.configs.data import plain
 from coadapt.partners.mixed import Cast, OneOf
-from coadapt.pipeline.study import Partner, PartnerId, Study
+from coadapt.pipeline.partners import PartnerId, PartnerSource
 from coadapt.players import Player
-from coadapt.runs.stage import Inputs, Stage
+from coadapt.runs.stage import Inputs
 from coadapt.storage.sealed import checksum
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Scripted:
+class Scripted(PartnerSource):
     """One player of each type, or several. Their populations are counted from zero."""
 
     by_type: dataclasses.InitVar[Mapping[str, Player | Sequence[Player]]]
@@ -65,21 +70,9 @@ class Scripted:
         del study
         return {("the player", _name_of(player)) for _, player in self.members}
 
-    def stages(self, study: Study) -> list[Stage]:
-        del study
-        return []
-
-    def needs(self, study: Study, seed: int | None = None) -> tuple[str, ...]:
-        del study, seed
-        return ()
-
     def players(self, study: Study, inputs: Inputs, seed: int | None = None) -> OneOf:
         del study, inputs, seed
         return OneOf(self.cast, jnp.arange(len(self.members)))
-
-    def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
-        del study, outcomes
-        return iter(())
 
     def in_words(self, study: Study, seed: int | None = None) -> str:
         del study, seed

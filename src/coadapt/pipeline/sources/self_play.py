@@ -1,36 +1,42 @@
 """Partners by self-play: the snapshots that clones of some seeds leave behind, from untrained to trained."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
 from coadapt.configs.checks import each_whole, one_of
+from coadapt.evaluation.returns import cells_of
 from coadapt.evaluation.wording import listed
-from coadapt.pipeline.evaluation import SELF_PLAY, cells_of, self_play_of
-from coadapt.pipeline.self_play import as_partner, cloning_of, iterations_of, levels_of, made_by, snapshots_of
+from coadapt.pipeline.partners import CLONE, LARGEST_SEED, Partner, PartnerId, PartnerSource, all_within
+from coadapt.pipeline.self_play import (
+    SELF_PLAY,
+    as_partner,
+    cloning_of,
+    iterations_of,
+    levels_of,
+    made_by,
+    self_play_of,
+    snapshots_of,
+)
 from coadapt.pipeline.stages import stage_name
-from coadapt.pipeline.study import CLONE, LARGEST_SEED, Partner, PartnerId, Study
 from coadapt.runs.stage import Inputs, Stage
+
+if TYPE_CHECKING:
+    from coadapt.pipeline.study import Study
 
 
 @dataclass(frozen=True)
-class SelfPlay:
+class SelfPlay(PartnerSource):
     """What clones of these seeds were on their way, a partner of every type each."""
 
     seeds: tuple[int, ...] = ()
     own: bool = False  # an agent meets its own clones too, in the place of others if its seed is not one of these
     types: tuple[str, ...] = ()  # which of the task's types they are, from untrained to trained; none: all of them
-
-    @property
-    def code(self) -> tuple[str, ...]:
-        return (__name__,)
-
-    @property
-    def settings(self) -> Any:
-        return self
 
     def check(self, study: Study) -> None:
         each_whole("seeds of partners", self.seeds, least=0, most=LARGEST_SEED)
@@ -80,7 +86,7 @@ class SelfPlay:
             for n, (name, iteration) in enumerate(
                 zip(self._types(study), iterations_of(study, outcomes, clone), strict=True)
             ):
-                who = PartnerId(clone, name, held_out=self is study.held_out)
+                who = PartnerId(clone, name, held_out=self in all_within(study.held_out))
                 policy = jax.tree.map(lambda leaf, n=n: leaf[n], snapshots)
                 yield Partner(who, int(iteration), cells[n].length, cells[n].total), policy
 

@@ -10,8 +10,7 @@ import pytest
 from coadapt.experiments.salesman.oracle import following
 from coadapt.games.salesman.layouts import layout_of
 from coadapt.games.salesman.rules import MOVES, Salesman
-from coadapt.oracles.salesman import at_random, best_response
-from coadapt.partners.behaviour import behaviour_of
+from coadapt.oracles.salesman import at_random, behaviour_of, best_response
 from coadapt.partners.dirichlet import Stationary
 from coadapt.players import Decision
 

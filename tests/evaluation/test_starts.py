@@ -4,11 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from coadapt.evaluation.starts import from_starts, with_each
 from coadapt.games.salesman.rules import Salesman, SalesmanState
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.population import Partners
-from coadapt.pipeline.regret import from_starts, with_each
-from coadapt.pipeline.seats import Seat
 
 GAME = Salesman(size=4, subgoals=1, max_steps=6)
 UP, DOWN, LEFT, RIGHT = 99 * jnp.eye(4)
@@ -41,9 +40,9 @@ def test_every_partner_is_met_from_every_start_by_who_is_told_its_label(key):
     partner stays on the subgoal, and the agent gets to the goal.
     """
     partners = Partners(Stationary(jnp.stack([LEFT, DOWN])), jnp.eye(2), jnp.arange(2))
-    seat = Seat(lambda label: Stationary(label[0] * LEFT + label[1] * RIGHT), partners.labels)
+    as_player = lambda label: Stationary(label[0] * LEFT + label[1] * RIGHT)
     starts = stacked([stacked(row) for row in STARTS])
-    played = with_each(key, GAME, starts, (2, 3), partners, seat, greedy=False)
+    played = with_each(key, GAME, starts, (2, 3), partners, as_player, partners.labels)
     assert played.length.tolist() == [[[1, 6, 6], [6, 1, 6]], [[6, 6, 6], [6, 6, 1]]]
     first, second = [[0.09, -0.01, -0.06], [-0.01, 0.09, -0.01]], [[-0.06, -0.06, -0.06], [-0.06, -0.06, 0.09]]
     np.testing.assert_allclose(played.total, [first, second], atol=1e-6)
@@ -51,8 +50,7 @@ def test_every_partner_is_met_from_every_start_by_who_is_told_its_label(key):
 
 def test_the_starts_of_one_layout_have_no_axis_for_it(key):
     partners = Partners(Stationary(LEFT[None]), jnp.eye(1), jnp.arange(1))
-    seat = Seat(lambda label: Stationary(LEFT), partners.labels)
-    played = with_each(key, GAME, stacked(STARTS[0]), (3,), partners, seat, greedy=False)
+    played = with_each(key, GAME, stacked(STARTS[0]), (3,), partners, lambda label: Stationary(LEFT), partners.labels)
     assert played.length.tolist() == [[1, 6, 6]]
 
 

@@ -1,0 +1,107 @@
+"""Who can be met in a study, and where partners come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax.numpy as jnp
+
+from coadapt.partners.population import Partners
+from coadapt.runs.stage import Inputs, Stage
+
+if TYPE_CHECKING:  # what is computed depends on no more of a study than its fields, which are settings
+    from coadapt.pipeline.study import Study
+
+LARGEST_SEED = 2**32 - 1
+
+CLONE = "the clone of seed"
+"""What makes a partner who it is that comes from self-play."""
+
+
+class PartnerId(NamedTuple):
+    """Which partner it is: its population, such as the seed of the clones that left it behind, and its type."""
+
+    population: int
+    type: str
+    held_out: bool = False  # or met in training
+
+    def __str__(self) -> str:
+        return f"{self.population}-{self.type}"
+
+
+class Partner(NamedTuple):
+    """A partner that clone training has left behind, as it was measured with a copy of itself."""
+
+    id: PartnerId
+    iteration: int  # of clone training
+    length: float  # of its self-play
+    total: float  # the return of its self-play
+
+
+class PartnerSource:
+    """Where partners come from. It is data: equal sources give the same partners.
+
+    One of your own says who they are (`ids`, `identities`, `in_words`) and has them play (`players`). The rest is for
+    partners that have to be made first.
+    """
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The modules that its partners depend on, beside those of the task."""
+        return (type(self).__module__,)
+
+    @property
+    def settings(self) -> Any:
+        """All else that its partners depend on, beside the settings of the study."""
+        return self
+
+    def check(self, study: Study) -> None:
+        """A sentence, as a ValueError, if these partners cannot be had in this study."""
+
+    def ids(self, study: Study, seed: int | None = None) -> list[PartnerId]:
+        """Whom an agent of this seed meets; without a seed, whom agents of any seed meet."""
+        raise NotImplementedError
+
+    def identities(self, study: Study) -> set[tuple[str, Any]]:
+        """What makes each of them who it is, in whichever source it may be found."""
+        raise NotImplementedError
+
+    def stages(self, study: Study) -> list[Stage]:
+        """What has to be done before they are there."""
+        return []
+
+    def needs(self, study: Study, seed: int | None = None) -> tuple[str, ...]:
+        """The stages that have to be done before an agent of this seed can meet them."""
+        return ()
+
+    def players(self, study: Study, inputs: Inputs, seed: int | None = None) -> Any:
+        """The partners themselves, in the order of their ids, stacked along the first axis."""
+        raise NotImplementedError
+
+    def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
+        """Those that were trained here, with their networks."""
+        return iter(())
+
+    def in_words(self, study: Study, seed: int | None = None) -> str:
+        """Whom an agent of this seed meets, for people."""
+        raise NotImplementedError
+
+
+def partners_of(study: Study, source: PartnerSource, inputs: Inputs, seed: int | None = None) -> Partners:
+    """The partners of a source with their labels, which say of which type they are."""
+    ids = source.ids(study, seed)
+    labels = jnp.eye(len(study.task.types))[jnp.array([study.task.types.index(each.type) for each in ids])]
+    return Partners(source.players(study, inputs, seed), labels, jnp.arange(len(ids)))
+
+
+def all_within(source: Any) -> list[Any]:
+    """A source, or those that it is a mixture of; nothing of none."""
+    parts = getattr(source, "sources", None)
+    alone = [] if source is None else [source]
+    return alone if parts is None else [each for part in parts for each in all_within(part)]
+
+
+def populations(ids: Sequence[PartnerId]) -> list[int]:
+    """The populations that partners come from, each once."""
+    return list(dict.fromkeys(each.population for each in ids))
