@@ -12,11 +12,6 @@ FIELDS = {
     "crossplay": "evaluation_matrix",
     "feed": "conditioning",
     "kind": "type",
-    "partner_kind": "partner_type",
-    "partner_seed": "partner_population",
-    "regret_by_kind": "regret_by_type",
-    "exchange": "partner_switch",
-    "at most by not knowing which of its kind it is": "at most by not knowing which of its type it is",
     "exchange_after": "switch_after",
     "bound_layouts": "joint_layouts",
     "games": "num_envs",
@@ -24,7 +19,7 @@ FIELDS = {
     "trace_decay": "gae_lambda",
     "entropy_bonus": "entropy_coefficient",
 }
-VALUES = {"likeliest": "map", "drawn": "sampled", "true_label": "oracle_label"}
+VALUES = {"likeliest": "map", "drawn": "sampled"}
 
 TENSORS = {"sight/network/before/": "encoder/pairs/", "sight/network/after/": "head/"}
 TENSORS_OF_RECURRENT = TENSORS | {"sight/network/after/": "encoder/after/"}
