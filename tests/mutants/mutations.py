@@ -503,7 +503,7 @@ EXPERIMENTS = [
     ),
     Mutation(
         "partners have the labels of others",
-        "pipeline/study.py",
+        "pipeline/partners.py",
         "labels = jnp.eye(len(study.task.types))[",
         "labels = jnp.eye(len(study.task.types))[::-1][",
         "pipeline/test_seats.py::test_types_come_in_their_order",
