@@ -5,6 +5,7 @@ Every stage measures one method of one seed. The same key brings the same luck t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from coadapt.encounters import Greedy, Transition
 from coadapt.evaluation.adaptation import Opinion, opinion
 from coadapt.evaluation.returns import Episodes, play_with_all
 from coadapt.games.game import MAIN
+from coadapt.partners.population import Partners
 from coadapt.pipeline.method import Method
 from coadapt.pipeline.partners import PartnerSource, partners_of
 from coadapt.pipeline.seats import (
@@ -53,8 +55,7 @@ def evaluation_of(study: Study, method: Method, seed: int, agents: AgentSource =
         for_play, _ = _keys(key, part)
         partners = partners_of(study, study.held_out, inputs)
         seat = taken_by(agents.player(study, method, inputs, seed), labels_by_game(study, partners))
-        play = lambda greedy: play_with_all(for_play, study.task.game, partners, *seat, study.batch, greedy).means
-        found = in_each_mode(play, agents.evaluated_modes)
+        found = _means_in_each_mode(for_play, study, partners, seat, agents.evaluated_modes)
         return found, mean_returns_of(found)
 
     return _held_out(EVALUATION, study, method, seed, agents, measure)
@@ -70,14 +71,19 @@ def controls_of(study: Study, method: Method, seed: int, agents: AgentSource = T
 
         def told(labels: Any) -> ByMode:
             seat = told_labels(networks["policy"], labels)
-            play = lambda greedy: play_with_all(for_play, study.task.game, partners, *seat, study.batch, greedy).means
-            return in_each_mode(play, agents.evaluated_modes)
+            return _means_in_each_mode(for_play, study, partners, seat, agents.evaluated_modes)
 
         found = for_each(told, other_labels(for_labels, study.task, labels))
         last = agents.evaluated_modes[-1]
         return found, {name: jnp.mean(of[last].total)[None] for name, of in found.items()}
 
     return _held_out(CONTROLS, study, method, seed, agents, measure)
+
+
+def _means_in_each_mode(key: Key, study: Study, partners: Partners, seat: Seat, modes: Sequence[str]) -> ByMode:
+    """What a batch of episodes with each partner comes to."""
+    play = lambda greedy: play_with_all(key, study.task.game, partners, *seat, study.batch, greedy).means
+    return in_each_mode(play, modes)
 
 
 def _keys(key: Key, part: Count) -> tuple[Key, Key]:
@@ -104,8 +110,7 @@ def evaluation_matrix_of(
         for_play = jax.random.fold_in(key, part)
         partners = partners_of(study, met, inputs)
         seat = taken_by(agents.player(study, method, inputs, seed), labels_by_game(study, partners))
-        play = lambda greedy: play_with_all(for_play, study.task.game, partners, *seat, study.batch, greedy).means
-        found = in_each_mode(play, agents.modes)
+        found = _means_in_each_mode(for_play, study, partners, seat, agents.modes)
         return found, mean_returns_of(found)
 
     parts, modes = study.measures.episodes // study.batch, agents.modes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,7 +40,7 @@ class Partner(NamedTuple):
     total: float  # the return of its self-play
 
 
-class PartnerSource:
+class PartnerSource(ABC):
     """Where partners come from. It is data: equal sources give the same partners.
 
     One of your own says who they are (`ids`, `identities`, `in_words`) and has them play (`players`). The rest is for
@@ -58,14 +59,17 @@ class PartnerSource:
 
     def check(self, study: Study) -> None:
         """A sentence, as a ValueError, if these partners cannot be had in this study."""
+        del study
 
+    @abstractmethod
     def ids(self, study: Study, seed: int | None = None) -> list[PartnerId]:
         """Whom an agent of this seed meets; without a seed, whom agents of any seed meet."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def identities(self, study: Study) -> set[tuple[str, Any]]:
         """What makes each of them who it is, in whichever source it may be found."""
-        raise NotImplementedError
+        ...
 
     def stages(self, study: Study) -> list[Stage]:
         """What has to be done before they are there."""
@@ -75,17 +79,19 @@ class PartnerSource:
         """The stages that have to be done before an agent of this seed can meet them."""
         return ()
 
+    @abstractmethod
     def players(self, study: Study, inputs: Inputs, seed: int | None = None) -> Any:
         """The partners themselves, in the order of their ids, stacked along the first axis."""
-        raise NotImplementedError
+        ...
 
     def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
         """Those that were trained here, with their networks."""
         return iter(())
 
+    @abstractmethod
     def in_words(self, study: Study, seed: int | None = None) -> str:
         """Whom an agent of this seed meets, for people."""
-        raise NotImplementedError
+        ...
 
 
 def partners_of(study: Study, source: PartnerSource, inputs: Inputs, seed: int | None = None) -> Partners:

@@ -63,7 +63,7 @@ def summary(results: Results) -> dict[str, Any]:
         ],
         "joint_optimum": results.showing.optimum_summary(study.task, results.optimum) if results.optimum else {},
         "partners": [_whom(partner.id) | _without_id(partner) for partner in results.partners],
-        "held_out": populations(study.held_out_ids),
+        "held_out": populations(results.held_out_ids),
         "adaptation": list(_adaptation_rows(results)),
         "inference": list(inference(results)),
         "partner_switch": list(_switch_rows(results)),

@@ -40,6 +40,7 @@ class Results(NamedTuple):
     study: Study
     showing: Showing
     mode: str  # how the agents act in the headline
+    held_out_ids: Sequence[PartnerId]  # asked for once: their source may have to read files for them
     cells: Mapping[Way, list[Cell]]  # one for each held-out partner
     opinions: Mapping[Way, Notes]  # of the predictor and of the posterior, about each held-out partner, by step
     switches: Mapping[Way, Switch]
@@ -75,10 +76,6 @@ class Results(NamedTuple):
     @property
     def max_steps(self) -> int:
         return self.study.task.game.max_steps
-
-    @property
-    def held_out_ids(self) -> list[PartnerId]:
-        return self.study.held_out_ids
 
     @property
     def switched(self) -> list[tuple[PartnerId, PartnerId]]:
@@ -162,6 +159,7 @@ def gather(
         study=study,
         showing=showing,
         mode=mode or best_mode(validation, study.conditioning),
+        held_out_ids=study.held_out_ids,
         cells={way: cells_of(means) for way, means in (*found.methods(EVALUATION), *found.players(CONTROLS))},
         opinions={
             (found.who(method, source), seed, mode): Notes(*(added_up(of[source]) for of in notes))
