@@ -1,7 +1,8 @@
 """Two players meet and play.
 
-The game never resets by itself and players never sample: both happen here, and only here. Everything is written for one
-pair of players; callers `vmap` over pairs.
+The game never resets by itself and players never sample: both happen here, and only here. A step is three functions,
+`decide`, `sample` and `step`, so that a person or a program from outside can act in the place of a player. Everything
+is written for one pair of players; callers `vmap` over pairs.
 """
 
 from collections.abc import Callable
@@ -10,13 +11,21 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Keys, Scalar, Vector
-from coadapt.games.game import MAIN, PARTNER, Game
-from coadapt.players import Player, prepared
+from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Keys, Scalar, TypedKeys, Vector
+from coadapt.games.game import MAIN, PARTNER, Game, Outcome, privileged_view
+from coadapt.players import NO_ACTION, Decision, Player, Seen, among_legal, prepared, seen_first
 
 Players = tuple[Player, Player]  # in the order of the seats: the main agent, the partner
 Greedy = bool | Flag
 """Whether the main agent takes its likeliest action, or draws one. Both ways may be gone in one program."""
+
+
+class LastStep(NamedTuple):
+    """What came of the step before; of none, where an episode begins."""
+
+    actions: tuple[Count, Count]
+    reward: Scalar
+    first: Flag  # there was none
 
 
 class EpisodeState(NamedTuple):
@@ -25,19 +34,28 @@ class EpisodeState(NamedTuple):
     key: Key
     state: Any
     memories: tuple[Any, Any]
+    last: LastStep
+
+
+class Turn(NamedTuple):
+    """What both players see and make of it, before anybody has acted; pairs are in the order of the seats."""
+
+    seen: tuple[Seen, Seen]
+    decisions: tuple[Decision, Decision]
 
 
 class Transition(NamedTuple):
-    """One step as data; pairs are in the order of the seats."""
+    """One step as data; pairs are in the order of the seats. Nobody can read in it what only scripted partners saw."""
 
-    observations: tuple[Any, Any]
+    seen: tuple[Seen, Seen]
     logits: tuple[Float[Array, "*time main"], Float[Array, "*time partner"]]
     infos: tuple[dict[str, Array], dict[str, Array]]
     actions: tuple[Count, Count]
     reward: Scalar
+    shaping: Scalar  # for learning alone
     terminated: Flag
     truncated: Flag
-    next_observations: tuple[Any, Any]  # what followed, before any reset
+    next_seen: tuple[Seen, Seen]  # what followed, before any reset
 
     @property
     def ended(self) -> Bool[Array, "*time"]:
@@ -61,45 +79,87 @@ def start_episode(key: Key, game: Game, players: Players) -> EpisodeState:
     return EpisodeState(key, *_begin(for_beginning, game, players))
 
 
-def _begin(key: Key, game: Game, players: Players) -> tuple[Any, tuple[Any, Any]]:
+def _begin(key: Key, game: Game, players: Players) -> tuple[Any, tuple[Any, Any], LastStep]:
     for_game, for_main, for_partner = jax.random.split(key, 3)
     main, partner = players
-    return game.reset(for_game), (main.start(for_main), partner.start(for_partner))
+    last = LastStep((jnp.int32(NO_ACTION), jnp.int32(NO_ACTION)), jnp.float32(0), jnp.bool_(True))
+    return game.reset(for_game), (main.start(for_main), partner.start(for_partner)), last
 
 
 def advance(
     episode: EpisodeState, game: Game, players: Players, greedy: Greedy = False
 ) -> tuple[EpisodeState, Transition]:
-    """One step of both; when it ends the episode, a new one is begun.
+    """One step of both; when it ends the episode, a new one is begun."""
+    turn = decide(episode, game, players)
+    return step(episode, game, players, turn, sample(episode, turn, greedy))
+
+
+def decide(episode: EpisodeState, game: Game, players: Players) -> Turn:
+    """What both players make of what they see. No illegal action has a share in it."""
+    seen = tuple(_look(game, episode.state, seat, episode.last) for seat in (MAIN, PARTNER))
+    privileged = seen[PARTNER]._replace(privileged=privileged_view(game, episode.state, PARTNER))
+    decisions = (
+        player.decide(shown, memory)
+        for player, shown, memory in zip(players, (seen[MAIN], privileged), episode.memories, strict=True)
+    )
+    legal = (d._replace(logits=among_legal(d.logits, shown)) for d, shown in zip(decisions, seen, strict=True))
+    return Turn(seen, tuple(legal))
+
+
+def _look(game: Game, state: Any, seat: int, last: LastStep) -> Seen:
+    """What this seat is shown."""
+    known = {"last_action": last.actions[seat], "last_reward": last.reward, "first": last.first}
+    return seen_first(game, state, seat)._replace(**known)
+
+
+def sample(episode: EpisodeState, turn: Turn, greedy: Greedy = False) -> tuple[Count, Count]:
+    """What both do. A person or a program from outside may act in the place of either.
 
     `greedy` makes the main agent take its likeliest action. Partners always sample: a greedy novice would do one thing
     for ever.
     """
-    key, for_actions, for_beginning = jax.random.split(episode.key, 3)
-    observations = tuple(game.observe(episode.state, seat) for seat in (MAIN, PARTNER))
-    main, partner = (
-        player.decide(observation, memory)
-        for player, observation, memory in zip(players, observations, episode.memories, strict=True)
-    )
+    _, for_actions, _ = _keys(episode)
+    main, partner = turn.decisions
     chance = jax.random.uniform(for_actions, (2,))
     likeliest, drawn = jnp.argmax(main.logits), choose(chance[MAIN], main.logits)
-    actions = jnp.where(greedy, likeliest, drawn), choose(chance[PARTNER], partner.logits)
-    state, outcome = game.step(episode.state, actions)
+    return jnp.where(greedy, likeliest, drawn), choose(chance[PARTNER], partner.logits)
+
+
+def outcome(episode: EpisodeState, game: Game, actions: tuple[Count, Count]) -> tuple[Any, Outcome]:
+    """What these actions lead to, before any reset: the state, and what the step brings."""
+    # A fourth key beside three: games without chance draw the same whether or not there are games with it.
+    return game.step(episode.state, actions, jax.random.fold_in(episode.key, 3))
+
+
+def step(
+    episode: EpisodeState, game: Game, players: Players, turn: Turn, actions: tuple[Count, Count]
+) -> tuple[EpisodeState, Transition]:
+    """Both act; when that ends the episode, a new one is begun."""
+    key, _, for_beginning = _keys(episode)
+    state, came = outcome(episode, game, actions)
+    reward, (main, partner) = jnp.asarray(came.reward, jnp.float32), turn.decisions
+    last = LastStep(tuple(jnp.asarray(action, jnp.int32) for action in actions), reward, jnp.bool_(False))
     transition = Transition(
-        observations=observations,
+        seen=turn.seen,
         logits=(main.logits, partner.logits),
         infos=(main.info, partner.info),
         actions=actions,
-        reward=outcome.reward,
-        terminated=outcome.terminated,
-        truncated=outcome.truncated,
-        next_observations=tuple(game.observe(state, seat) for seat in (MAIN, PARTNER)),
+        reward=reward,
+        shaping=jnp.asarray(came.shaping, jnp.float32),
+        terminated=came.terminated,
+        truncated=came.truncated,
+        next_seen=tuple(_look(game, state, seat, last) for seat in (MAIN, PARTNER)),
     )
     afresh = _begin(for_beginning, game, players)
-    going_on = state, (main.memory, partner.memory)
+    going_on = state, (main.memory, partner.memory), last
     return EpisodeState(
         key, *jax.tree.map(lambda a, b: jnp.where(transition.ended, a, b), afresh, going_on)
     ), transition
+
+
+def _keys(episode: EpisodeState) -> TypedKeys[Array, "3"]:
+    """To go on with, for actions, and for the beginning of another episode."""
+    return jax.random.split(episode.key, 3)
 
 
 def choose(chance: Scalar, logits: Vector) -> Count:

@@ -13,9 +13,41 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from coadapt.arrays import Array, Float, Int, Key, Scalar, Vector
+from coadapt.arrays import Array, Bool, Count, Flag, Float, Int, Key, Scalar, Vector
+from coadapt.games.game import Game, legal_actions
+
+NO_ACTION = -1
+"""Stands for the last action before there was one."""
+
+
+class Seen(NamedTuple):
+    """What a player is shown: its observation, and what everybody knows who has a seat. Encounters make it."""
+
+    observation: Any  # as the game has it
+    legal: Bool[Array, "actions"] | None  # which actions it may take; none: all of them, always
+    last_action: Count  # its own, or `NO_ACTION` when an episode begins
+    last_reward: Scalar  # for it
+    first: Flag  # whether an episode begins
+    privileged: Any = None  # for scripted partners: what the game lets them look at beside; a main agent has none
+
+
+def shown_first(observation: Any, legal: Bool[Array, "actions"] | None = None) -> Seen:
+    """What is shown of an observation when an episode begins."""
+    return Seen(observation, legal, jnp.int32(NO_ACTION), jnp.float32(0), jnp.bool_(True))
+
+
+def seen_first(game: Game, state: Any, seat: int) -> Seen:
+    """What this seat is shown if an episode begins in this state."""
+    return shown_first(game.observe(state, seat), legal_actions(game, state, seat))
+
+
+def among_legal(logits: Float[Array, "*axes actions"], seen: Seen) -> Float[Array, "*axes actions"]:
+    """The logits, those of illegal actions at minus infinity: these are never taken, and no gradient reaches them."""
+    return logits if seen.legal is None else jnp.where(seen.legal, logits, -jnp.inf)
+
 
 View = Callable[[Any], Vector]
 """What a network looks at: an observation in, a vector out."""
@@ -25,14 +57,14 @@ Permutation = Int[Array, "actions"]
 
 
 class Encoder(eqx.Module):
-    """An observation as a vector, before any head: its *embedding*. One of your own needs nothing but `__call__`."""
+    """What is seen as a vector, before any head: its *embedding*. One of your own needs nothing but `__call__`."""
 
     @abstractmethod
-    def __call__(self, observation: Any) -> Vector: ...
+    def __call__(self, seen: Seen) -> Vector: ...
 
-    def permutation(self, observation: Any) -> Permutation | None:
+    def permutation(self, seen: Seen) -> Permutation | None:
         """Which action each one is as it is seen; none: itself. Whoever turns the board turns the actions with it."""
-        del observation
+        del seen
 
     def prepared(self, samples: int) -> "Encoder":
         """The same function, with all worked out beforehand that pays off for so many observations."""
@@ -81,7 +113,7 @@ class PairView(Protocol):
 
 
 class Decision(NamedTuple):
-    """What a player makes of one observation.
+    """What a player makes of what it sees.
 
     The logits are the whole distribution, not a sample: encounters sample from it (or take the best), learners
     re-evaluate it, oracles read it.
@@ -100,7 +132,7 @@ class Player(Protocol):
         """The memory before the first observation of an episode."""
         ...
 
-    def decide(self, observation: Any, memory: Any) -> Decision:
+    def decide(self, seen: Seen, memory: Any) -> Decision:
         """The distribution over actions, given what is seen now and what is remembered."""
         ...
 
@@ -113,16 +145,16 @@ class Belief(Protocol):
         """The memory before the first observation of an episode."""
         ...
 
-    def update(self, observation: Any, memory: Any) -> tuple[Vector, Any]:
-        """The belief after this observation, and the memory to go on with."""
+    def update(self, seen: Seen, memory: Any) -> tuple[Vector, Any]:
+        """The belief after seeing this, and the memory to go on with."""
         ...
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """A memoryless way to act on an observation and a belief about the partner."""
+    """A memoryless way to act on what is seen and a belief about the partner."""
 
-    def __call__(self, observation: Any, belief: Vector) -> Vector:
+    def __call__(self, seen: Seen, belief: Vector) -> Vector:
         """The logits over actions."""
         ...
 
@@ -135,6 +167,6 @@ class Critic(Protocol):
         """The memory before the first observation of an episode."""
         ...
 
-    def value(self, observation: Any, label: Vector, memory: Any) -> tuple[Scalar, Any]:
+    def value(self, seen: Seen, label: Vector, memory: Any) -> tuple[Scalar, Any]:
         """The expected discounted return from here, and the memory to go on with."""
         ...

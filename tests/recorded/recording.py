@@ -21,7 +21,7 @@ from coadapt.experiments.salesman.task import TYPES
 from coadapt.games.salesman.rules import SalesmanObservation
 from coadapt.pipeline.co_op import predictor
 from coadapt.pipeline.self_play import by_length, clones
-from coadapt.players import Player
+from coadapt.players import Player, shown_first
 
 FILE = Path(__file__).with_name("recorded.safetensors")
 GAME = coadapt.Salesman()
@@ -54,7 +54,7 @@ def decisions(players: Player, seen: SalesmanObservation) -> Record:
 
     def along(player, seen):
         def step(memory, now):
-            decision = player.decide(now, memory)
+            decision = player.decide(shown_first(now), memory)
             return decision.memory, {"logits": decision.logits} | decision.info
 
         return jax.lax.scan(step, player.start(jax.random.key(0)), seen)[1]
@@ -103,11 +103,13 @@ def training(seen: SalesmanObservation) -> Record:
     believing = predictor(FAST, alone).start(key, None).belief.network
     every = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), seen)
     label = jnp.array([0.0, 1.0, 0.0])  # an intermediate partner
-    values = lambda critic: jax.vmap(lambda now: critic.value(now, label, ())[0])(every)
+    values = lambda critic: jax.vmap(lambda now: critic.value(shown_first(now), label, ())[0])(every)
     return {
         "training/values": np.asarray(values(begun.learner.critic.network)),
         "training/values_after": np.asarray(values(after.learner.critic.network)),
-        "training/beliefs": np.asarray(jax.vmap(lambda now: believing.update(now, believing.start())[0])(every)),
+        "training/beliefs": np.asarray(
+            jax.vmap(lambda now: believing.update(shown_first(now), believing.start())[0])(every)
+        ),
         "training/reward": np.asarray(info.reward),
         "training/value_loss": np.asarray(info.value_loss),
     }

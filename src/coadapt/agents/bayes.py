@@ -4,7 +4,7 @@ The expected payoff is linear in the partner's distribution and no action change
 action on the posterior mean is the best there is: no agent without the truth can do better, on any history.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 
@@ -12,7 +12,7 @@ from coadapt.agents.behaviour_conditioned import BehaviourConditioned
 from coadapt.agents.beliefs import DirichletPosterior
 from coadapt.arrays import Array, Float, Vector
 from coadapt.oracles.matrix import expected_payoffs
-from coadapt.players import View
+from coadapt.players import Seen, View
 
 
 class BestAction(NamedTuple):
@@ -20,8 +20,8 @@ class BestAction(NamedTuple):
 
     payoff: Float[Array, "partner_actions main_actions"]
 
-    def __call__(self, observation: Any, belief: Vector) -> Vector:
-        del observation
+    def __call__(self, seen: Seen, belief: Vector) -> Vector:
+        del seen
         payoffs = expected_payoffs(self.payoff, belief)
         return jnp.where(jnp.arange(payoffs.size) == jnp.argmax(payoffs), 0.0, -jnp.inf)
 

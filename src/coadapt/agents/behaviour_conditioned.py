@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from coadapt.agents.encoders import EncoderSpec, as_acted, build_below_head
 from coadapt.arrays import Key, Scalar, Vector
 from coadapt.networks.mlp import MLP
-from coadapt.players import Belief, Decision, Encoder, Policy
+from coadapt.players import Belief, Decision, Encoder, Policy, Seen, among_legal
 
 
 class BehaviourConditioned(NamedTuple):
@@ -27,9 +27,9 @@ class BehaviourConditioned(NamedTuple):
         del key
         return self.belief.start()
 
-    def decide(self, observation: Any, memory: Any) -> Decision:
-        belief, memory = self.belief.update(observation, memory)
-        return Decision(self.policy(observation, belief), memory, {"belief": belief})
+    def decide(self, seen: Seen, memory: Any) -> Decision:
+        belief, memory = self.belief.update(seen, memory)
+        return Decision(self.policy(seen, belief), memory, {"belief": belief})
 
 
 class ConditionedOnMAP(NamedTuple):
@@ -37,8 +37,8 @@ class ConditionedOnMAP(NamedTuple):
 
     policy: Policy
 
-    def __call__(self, observation: Any, belief: Vector) -> Vector:
-        return self.policy(observation, jax.nn.one_hot(jnp.argmax(belief), belief.size))
+    def __call__(self, seen: Seen, belief: Vector) -> Vector:
+        return self.policy(seen, jax.nn.one_hot(jnp.argmax(belief), belief.size))
 
 
 class ConditionedOnSample(NamedTuple):
@@ -46,8 +46,8 @@ class ConditionedOnSample(NamedTuple):
 
     policy: Policy
 
-    def __call__(self, observation: Any, belief: Vector) -> Vector:
-        logits = jax.vmap(lambda label: self.policy(observation, label))(jnp.eye(belief.size))
+    def __call__(self, seen: Seen, belief: Vector) -> Vector:
+        logits = jax.vmap(lambda label: among_legal(self.policy(seen, label), seen))(jnp.eye(belief.size))
         shares = jnp.log(jnp.maximum(belief, jnp.finfo(belief.dtype).tiny))
         return jax.nn.logsumexp(jax.nn.log_softmax(logits) + shares[:, None], axis=0)
 
@@ -66,13 +66,13 @@ class ConditionedPolicy(eqx.Module):
     encoder: Encoder
     head: MLP
 
-    def __init__(self, key: Key, spec: EncoderSpec, observation: Any, labels: int, hidden: Sequence[int], actions: int):
-        self.encoder, size, for_head = build_below_head(key, spec, observation)
+    def __init__(self, key: Key, spec: EncoderSpec, seen: Seen, labels: int, hidden: Sequence[int], actions: int):
+        self.encoder, size, for_head = build_below_head(key, spec, seen)
         self.head = MLP(for_head, size + labels, hidden, actions, last_scale=0.01, activation=spec.activation)
 
-    def __call__(self, observation: Any, belief: Vector) -> Vector:
-        logits = self.head(jnp.concatenate([self.encoder(observation), belief]))
-        return as_acted(logits, self.encoder.permutation(observation))
+    def __call__(self, seen: Seen, belief: Vector) -> Vector:
+        logits = self.head(jnp.concatenate([self.encoder(seen), belief]))
+        return as_acted(logits, self.encoder.permutation(seen))
 
 
 class ConditionedCritic(eqx.Module):
@@ -81,12 +81,12 @@ class ConditionedCritic(eqx.Module):
     encoder: Encoder
     head: MLP
 
-    def __init__(self, key: Key, spec: EncoderSpec, observation: Any, labels: int, hidden: Sequence[int]):
-        self.encoder, size, for_head = build_below_head(key, spec, observation)
+    def __init__(self, key: Key, spec: EncoderSpec, seen: Seen, labels: int, hidden: Sequence[int]):
+        self.encoder, size, for_head = build_below_head(key, spec, seen)
         self.head = MLP(for_head, size + labels, hidden, 1, activation=spec.activation)
 
     def start(self) -> tuple[()]:
         return ()
 
-    def value(self, observation: Any, label: Vector, memory: Any) -> tuple[Scalar, Any]:
-        return self.head(jnp.concatenate([self.encoder(observation), label]))[0], memory
+    def value(self, seen: Seen, label: Vector, memory: Any) -> tuple[Scalar, Any]:
+        return self.head(jnp.concatenate([self.encoder(seen), label]))[0], memory

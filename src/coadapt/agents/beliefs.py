@@ -16,7 +16,7 @@ from coadapt.agents.encoders import Embedded, EncoderSpec, build_below_head, emb
 from coadapt.arrays import Array, Count, Float, Key, Vector
 from coadapt.networks.recurrent import LSTMMemory, RecurrentNetwork
 from coadapt.oracles.dirichlet import posterior_mean
-from coadapt.players import Belief, Decision, Encoder, Player, View
+from coadapt.players import Belief, Decision, Encoder, Player, Seen, View
 
 
 class LearnedBelief(eqx.Module):
@@ -25,19 +25,19 @@ class LearnedBelief(eqx.Module):
     encoder: Encoder
     recurrent: RecurrentNetwork
 
-    def __init__(self, key: Key, spec: EncoderSpec, observation: Any, units: int, hidden: Sequence[int], labels: int):
-        self.encoder, size, for_head = build_below_head(key, spec, observation)
+    def __init__(self, key: Key, spec: EncoderSpec, seen: Seen, units: int, hidden: Sequence[int], labels: int):
+        self.encoder, size, for_head = build_below_head(key, spec, seen)
         self.recurrent = RecurrentNetwork(for_head, size, units, hidden, labels, last_scale=0.01)
 
-    def embed(self, observation: Any) -> Embedded:
-        """All of an observation that needs no memory; it may be given in its place."""
-        return embedded(self.encoder, observation)
+    def embed(self, seen: Seen) -> Embedded:
+        """All of what is seen that needs no memory; it may be given in its place."""
+        return embedded(self.encoder, seen)
 
     def start(self) -> LSTMMemory:
         return self.recurrent.start()
 
-    def update(self, observation: Any, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
-        logits, memory = self.recurrent(self.embed(observation).vector, memory)
+    def update(self, seen: Seen, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
+        logits, memory = self.recurrent(self.embed(seen).vector, memory)
         return jax.nn.softmax(logits), memory
 
 
@@ -55,8 +55,8 @@ class DirichletPosterior:
     def start(self) -> Vector:
         return jnp.zeros_like(self.concentration)
 
-    def update(self, observation: Any, memory: Vector) -> tuple[Vector, Vector]:
-        counts = memory + self.view(observation)
+    def update(self, seen: Seen, memory: Vector) -> tuple[Vector, Vector]:
+        counts = memory + self.view(seen.observation)
         return posterior_mean(self.concentration, counts), counts
 
 
@@ -68,8 +68,8 @@ class ConstantBelief(NamedTuple):
     def start(self) -> tuple[()]:
         return ()
 
-    def update(self, observation: Any, memory: Any) -> tuple[Vector, Any]:
-        del observation
+    def update(self, seen: Seen, memory: Any) -> tuple[Vector, Any]:
+        del seen
         return self.label, memory
 
 
@@ -81,8 +81,8 @@ class ReplayedBelief(NamedTuple):
     def start(self) -> Count:
         return jnp.int32(0)
 
-    def update(self, observation: Any, memory: Count) -> tuple[Vector, Count]:
-        del observation
+    def update(self, seen: Seen, memory: Count) -> tuple[Vector, Count]:
+        del seen
         return self.labels[jnp.minimum(memory, len(self.labels) - 1)], memory + 1
 
 
@@ -98,10 +98,10 @@ class Restarting(NamedTuple):
     def start(self) -> tuple[Count, Any]:
         return jnp.int32(0), self.belief.start()
 
-    def update(self, observation: Any, memory: tuple[Count, Any]) -> tuple[Vector, tuple[Count, Any]]:
+    def update(self, seen: Seen, memory: tuple[Count, Any]) -> tuple[Vector, tuple[Count, Any]]:
         step, watched = memory
         afresh = lambda new, old: jnp.where(step == self.after, new, old)
-        belief, watched = self.belief.update(observation, jax.tree.map(afresh, self.belief.start(), watched))
+        belief, watched = self.belief.update(seen, jax.tree.map(afresh, self.belief.start(), watched))
         return belief, (step + 1, watched)
 
 
@@ -114,8 +114,8 @@ class WithOnlooker(NamedTuple):
     def start(self, key: Key) -> tuple[Any, Any]:
         return self.player.start(key), self.onlooker.start()
 
-    def decide(self, observation: Any, memory: tuple[Any, Any]) -> Decision:
+    def decide(self, seen: Seen, memory: tuple[Any, Any]) -> Decision:
         of_player, of_onlooker = memory
-        decision = self.player.decide(observation, of_player)
-        belief, of_onlooker = self.onlooker.update(observation, of_onlooker)
+        decision = self.player.decide(seen, of_player)
+        belief, of_onlooker = self.onlooker.update(seen, of_onlooker)
         return Decision(decision.logits, (decision.memory, of_onlooker), {**decision.info, "onlooker": belief})

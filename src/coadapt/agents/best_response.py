@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Count, Integer, Key
-from coadapt.players import Belief, Decision
+from coadapt.players import Belief, Decision, Seen
 
 CERTAINLY = 1e9
 """A logit beside which others do not count."""
@@ -31,8 +31,8 @@ class FollowsTable:
         del key
         return jnp.int32(0)
 
-    def decide(self, observation: Any, memory: Count) -> Decision:
-        action = self.table[(memory, *self.place(observation))]
+    def decide(self, seen: Seen, memory: Count) -> Decision:
+        action = self.table[(memory, *self.place(seen.observation))]
         return Decision(CERTAINLY * jax.nn.one_hot(action, self.actions), memory + 1, {})
 
 
@@ -45,9 +45,9 @@ class RespondsToLikeliest(NamedTuple):
     def start(self, key: Key) -> tuple[Any, Count]:
         return self.belief.start(), self.tables.start(key)
 
-    def decide(self, observation: Any, memory: tuple[Any, Count]) -> Decision:
+    def decide(self, seen: Seen, memory: tuple[Any, Count]) -> Decision:
         watched, step = memory
-        belief, watched = self.belief.update(observation, watched)
+        belief, watched = self.belief.update(seen, watched)
         likeliest = jax.tree.map(lambda table: table[jnp.argmax(belief)], self.tables)
-        decision = likeliest.decide(observation, step)
+        decision = likeliest.decide(seen, step)
         return Decision(decision.logits, (watched, decision.memory), {"belief": belief})

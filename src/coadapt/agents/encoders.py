@@ -1,4 +1,4 @@
-"""Encoders: an observation as a vector, before any head.
+"""Encoders: what is seen as a vector, before any head.
 
 Policies, critics, recurrent policies and predictors are the same on top of any of them: a label or a memory joins the
 embedding. A *specification* says how an encoder is built, as data: a perceptron on a vector, a convolutional network on
@@ -17,7 +17,7 @@ from coadapt.arrays import Array, Float, Key, Vector
 from coadapt.networks.convolution import ConvolutionalNetwork
 from coadapt.networks.mlp import HiddenLayers
 from coadapt.networks.relation import PairSum, TabulatedSum, worth_tabulating
-from coadapt.players import Encoder, PairView, Permutation, View
+from coadapt.players import Encoder, PairView, Permutation, Seen, View
 
 Activation = Callable[[Vector], Vector]
 
@@ -36,31 +36,29 @@ class EncoderSpec(Protocol):
         """Whether it has weights of its own."""
         return True
 
-    def build(self, key: Key, observation: Any) -> Encoder:
-        """A new encoder of observations that look like this one; only their shapes count."""
+    def build(self, key: Key, seen: Seen) -> Encoder:
+        """A new encoder of what looks like this; only shapes count."""
         ...
 
 
-def build_below_head(key: Key, spec: EncoderSpec, observation: Any) -> tuple[Encoder, int, Key]:
+def build_below_head(key: Key, spec: EncoderSpec, seen: Seen) -> tuple[Encoder, int, Key]:
     """A new encoder, the size of its embedding, and the key for the head on top of it."""
     # Who learns nothing needs no chance, and leaves the whole key to the head.
     for_encoder, for_head = jax.random.split(key) if spec.learns else (key, key)
-    encoder = spec.build(for_encoder, observation)
-    return encoder, jax.eval_shape(encoder, observation).size, for_head
+    encoder = spec.build(for_encoder, seen)
+    return encoder, jax.eval_shape(encoder, seen).size, for_head
 
 
 class Embedded(NamedTuple):
-    """An observation that was encoded already: all of it that needs no memory."""
+    """What was seen and encoded already: all of it that needs no memory."""
 
     vector: Vector
     permutation: Permutation | None
 
 
-def embedded(encoder: Encoder, observation: Any) -> Embedded:
-    """The embedding of an observation, if it is not one already."""
-    if isinstance(observation, Embedded):
-        return observation
-    return Embedded(encoder(observation), encoder.permutation(observation))
+def embedded(encoder: Encoder, seen: Seen | Embedded) -> Embedded:
+    """The embedding of what is seen, if it is not one already."""
+    return seen if isinstance(seen, Embedded) else Embedded(encoder(seen), encoder.permutation(seen))
 
 
 def as_acted(logits: Float[Array, "actions"], permutation: Permutation | None) -> Float[Array, "actions"]:
@@ -74,9 +72,9 @@ class ViewEncoder(Encoder):
     network: HiddenLayers | ConvolutionalNetwork | None
     view: Callable[[Any], Float[Array, "..."]] = eqx.field(static=True)
 
-    def __call__(self, observation: Any) -> Vector:
-        seen = self.view(observation)
-        return seen if self.network is None else self.network(seen)
+    def __call__(self, seen: Seen) -> Vector:
+        viewed = self.view(seen.observation)
+        return viewed if self.network is None else self.network(viewed)
 
 
 @dataclass(frozen=True)
@@ -91,8 +89,8 @@ class VectorSpec:
     def learns(self) -> bool:
         return bool(self.hidden)
 
-    def build(self, key: Key, observation: Any) -> Encoder:
-        inputs = jax.eval_shape(self.view, observation).size
+    def build(self, key: Key, seen: Seen) -> Encoder:
+        inputs = jax.eval_shape(self.view, seen.observation).size
         return ViewEncoder(HiddenLayers(key, inputs, self.hidden, self.activation) if self.hidden else None, self.view)
 
 
@@ -104,8 +102,8 @@ class GridSpec(EncoderSpec):
     channels: tuple[int, ...] = (16, 32)
     units: int = 64
 
-    def build(self, key: Key, observation: Any) -> Encoder:
-        shape = jax.eval_shape(self.view, observation).shape
+    def build(self, key: Key, seen: Seen) -> Encoder:
+        shape = jax.eval_shape(self.view, seen.observation).shape
         return ViewEncoder(ConvolutionalNetwork(key, shape, self.channels, self.units), self.view)
 
 
@@ -122,8 +120,8 @@ class RelationSpec(EncoderSpec):
     after: tuple[int, ...] = ()
     tabulated: bool | None = None
 
-    def build(self, key: Key, observation: Any) -> Encoder:
-        pairs, _ = jax.eval_shape(self.view, observation)
+    def build(self, key: Key, seen: Seen) -> Encoder:
+        pairs, _ = jax.eval_shape(self.view, seen.observation)
         return RelationEncoder(key, self, pairs.size)
 
 
@@ -149,17 +147,17 @@ class RelationEncoder(Encoder):
         self.pairs = PairSum(for_pairs, features, spec.before)
         self.after = HiddenLayers(for_after, spec.before[-1] + self.view.rest_size, spec.after, jax.nn.relu)
 
-    def __call__(self, observation: Any) -> Vector:
-        indices, rest = self.view(observation)
+    def __call__(self, seen: Seen) -> Vector:
+        indices, rest = self.view(seen.observation)
         if isinstance(self.pairs, TabulatedSum):
             total = self.pairs(indices)
         else:
             total = self.pairs.pair_by_pair(jnp.asarray(self.view.table()), indices)
-        seen = jnp.concatenate([total, rest])
-        return seen if self.after is None else self.after(seen)
+        together = jnp.concatenate([total, rest])
+        return together if self.after is None else self.after(together)
 
-    def permutation(self, observation: Any) -> Permutation:
-        return self.view.permutation(observation)
+    def permutation(self, seen: Seen) -> Permutation:
+        return self.view.permutation(seen.observation)
 
     def prepared(self, samples: int) -> "RelationEncoder":
         """The same with the table of pairs worked out, if that is less work for so many observations."""
@@ -174,3 +172,40 @@ class RelationEncoder(Encoder):
         if self.tabulated is not None:
             return self.tabulated
         return worth_tabulating(self.view.rows, samples * self.number)
+
+
+@dataclass(frozen=True)
+class FeedbackSpec(EncoderSpec):
+    """What another encoder makes of an observation, and beside it what came of the last step.
+
+    That is what an agent needs that has to find out by itself what pays: RL2.
+    """
+
+    spec: EncoderSpec
+    actions: int
+
+    @property
+    def activation(self) -> Activation:
+        return self.spec.activation
+
+    @property
+    def learns(self) -> bool:
+        return self.spec.learns
+
+    def build(self, key: Key, seen: Seen) -> Encoder:
+        return FeedbackEncoder(self.spec.build(key, seen), self.actions)
+
+
+class FeedbackEncoder(Encoder):
+    """An embedding beside one's own last action, as one-hot, the reward it brought, and whether an episode begins."""
+
+    encoder: Encoder
+    actions: int = eqx.field(static=True)
+
+    def __call__(self, seen: Seen) -> Vector:
+        last, turned = jax.nn.one_hot(seen.last_action, self.actions), self.permutation(seen)
+        last = last if turned is None else jnp.zeros_like(last).at[turned].set(last)  # as it looks from here, too
+        return jnp.concatenate([self.encoder(seen), last, seen.last_reward[None], seen.first.astype(jnp.float32)[None]])
+
+    def permutation(self, seen: Seen) -> Permutation | None:
+        return self.encoder.permutation(seen)

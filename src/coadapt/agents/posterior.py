@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Flag, Float, Vector
+from coadapt.players import Seen, among_legal, shown_first
 
 
 class Watched(NamedTuple):
@@ -50,7 +51,8 @@ class PartnerPosterior:
         would_do = jnp.zeros((len(self.prior), self.evidence.actions))
         return Watched(jnp.array(False), before, would_do, jnp.log(self.prior))
 
-    def update(self, observation: Any, memory: Watched) -> tuple[Vector, Watched]:
+    def update(self, seen: Seen, memory: Watched) -> tuple[Vector, Watched]:
+        observation = seen.observation
         moved = self.evidence.led_to(memory.before, observation)
         likelihoods = jnp.sum(memory.would_do, axis=1, where=moved[None])
         least = jnp.finfo(likelihoods.dtype).tiny
@@ -60,10 +62,10 @@ class PartnerPosterior:
         return belief, Watched(jnp.array(True), observation, self._would_do(observation), log_weights)
 
     def _would_do(self, observation: Any) -> Float[Array, "partners actions"]:
-        theirs = self.evidence.as_partner(observation)
+        theirs = shown_first(self.evidence.as_partner(observation))
         return jax.vmap(lambda player: _probabilities(player, theirs))(self.players)
 
 
-def _probabilities(player: Any, observation: Any) -> Float[Array, "actions"]:
-    decision = player.decide(observation, player.start(jax.random.key(0)))  # memoryless, so no use for chance
-    return jax.nn.softmax(decision.logits)
+def _probabilities(player: Any, seen: Seen) -> Float[Array, "actions"]:
+    decision = player.decide(seen, player.start(jax.random.key(0)))  # memoryless, so no use for chance
+    return jax.nn.softmax(among_legal(decision.logits, seen))

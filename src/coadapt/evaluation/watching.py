@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from coadapt.arrays import Key
-from coadapt.encounters import NeverEnds, Players, advance, start_episode
+from coadapt.encounters import NeverEnds, Players, advance, outcome, start_episode
 from coadapt.games.episode import Episode
 from coadapt.games.game import MAIN, Game
 
@@ -21,14 +21,14 @@ def record_episode(
 ) -> Episode:
     """One episode, played step by step to be looked at. Without names, labels are numbered."""
     episode_state = start_episode(key, game, players)
-    states, transitions = [], []
+    states, transitions, before = [], [], episode_state
     while not (transitions and transitions[-1].ended):
         if len(transitions) == game.max_steps:
             raise NeverEnds(game)
         states.append(episode_state.state)
-        episode_state, transition = _advance(episode_state, game, players, greedy)
+        before, (episode_state, transition) = episode_state, _advance(episode_state, game, players, greedy)
         transitions.append(transition)
-    final, _ = game.step(states[-1], transitions[-1].actions)  # another episode has begun already
+    final, _ = outcome(before, game, transitions[-1].actions)  # another episode has begun already
     rewards = np.array([transition.reward for transition in transitions])
     beliefs = None
     if "belief" in transitions[0].infos[MAIN]:

@@ -65,7 +65,10 @@ class MatrixGame:
         nothing = jnp.int32(NOTHING_YET)
         return MatrixState(jnp.int32(0), (nothing, nothing), jnp.float32(0))
 
-    def step(self, state: MatrixState, actions: tuple[Count, Count]) -> tuple[MatrixState, Outcome]:
+    def step(
+        self, state: MatrixState, actions: tuple[Count, Count], key: Key | None = None
+    ) -> tuple[MatrixState, Outcome]:
+        del key  # nothing happens by chance
         main, partner = actions
         reward = self.payoff[partner, main]
         after = MatrixState(state.step + 1, actions, reward)

@@ -22,11 +22,13 @@ from coadapt.learning.optimiser import TrainState, apply_gradients, begin, remai
 from coadapt.learning.replay import check_covers_an_episode, embedded, replay
 from coadapt.learning.training import TrainingConfig, play_with_partners
 from coadapt.partners.population import Population
-from coadapt.players import Critic, Player, prepared
+from coadapt.players import Critic, Player, Seen, among_legal, prepared
 
 AsPlayer = Callable[[Any, Vector], Player]
 Metrics = Callable[[Transition, Float[Array, "games label"]], dict[str, Scalar]]
 """Numbers of a rollout for people, from its transitions by game and time and the labels by game."""
+Auxiliary = Callable[[Key, Any, Transition], Scalar]
+"""A loss beside PPO's: key, policy network, rollout of both seats by game and time -> what is to be made smaller."""
 
 
 def no_metrics(transitions: Transition, labels: Float[Array, "games label"]) -> dict[str, Scalar]:
@@ -50,12 +52,13 @@ class PPOConfig(TrainingConfig):
     clip: float = 0.2
     entropy_coefficient: float = 0.01
     entropy_span: float = 1.0  # the share of training after which the bonus is gone
+    shaping_span: float = 1.0  # the share of training over which the game's shaping of rewards falls to nothing
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("epochs", "warm_up"):
             whole(name, getattr(self, name))
-        for name in ("clip", "entropy_span"):
+        for name in ("clip", "entropy_span", "shaping_span"):
             positive(name, getattr(self, name))
         for name in ("discount", "gae_lambda", "entropy_coefficient"):
             between(name, getattr(self, name), 0, 1)
@@ -81,19 +84,20 @@ class PPOInfo(NamedTuple):
     explained_variance: Scalar
     policy_gradient_norm: Scalar  # before it is clipped
     critic_gradient_norm: Scalar
-    metrics: dict[str, Scalar]  # that whoever trains has asked for
+    metrics: dict[str, Scalar]  # that whoever trains has asked for, and an auxiliary loss
 
 
 class Experience(NamedTuple):
     """The main agent's side of one game, ready to learn from; the first axis is time, but for the label."""
 
-    observations: Any
+    seen: Seen
     ended: Bool[Array, "time"]
     actions: Int[Array, "time"]
     log_probabilities: Float[Array, "time"]
     advantages: Float[Array, "time"]
     targets: Float[Array, "time"]
     label: Vector
+    rollout: Transition | None = None  # of both seats, where there is an auxiliary loss
 
 
 def start(key: Key, policy: Any, critic: Critic, config: PPOConfig) -> PPOState:
@@ -109,10 +113,12 @@ def train_chunk(
     config: PPOConfig,
     iterations: int,
     metrics: Metrics = no_metrics,
+    auxiliary: Auxiliary | None = None,
 ) -> tuple[PPOState, PPOInfo]:
     """Some iterations in one go; the infos are stacked."""
     check_covers_an_episode(config.num_steps, game)
-    return jax.lax.scan(lambda s, _: iterate(s, game, population, as_player, config, metrics), state, length=iterations)
+    one = lambda state, _: iterate(state, game, population, as_player, config, metrics, auxiliary)
+    return jax.lax.scan(one, state, length=iterations)
 
 
 def iterate(
@@ -122,13 +128,15 @@ def iterate(
     as_player: AsPlayer,
     config: PPOConfig,
     metrics: Metrics = no_metrics,
+    auxiliary: Auxiliary | None = None,
 ) -> tuple[PPOState, PPOInfo]:
     """Play with partners of the population, then learn from it."""
     key, for_play, for_updates = jax.random.split(state.key, 3)
     for_partners, for_games = jax.random.split(for_play)
     told = lambda label: as_player(state.policy.network, label)
     transitions, labels = play_with_partners(for_partners, for_games, game, population, told, config)
-    return learn_from(for_updates, state._replace(key=key), transitions, labels, as_player, config, metrics)
+    state = state._replace(key=key)
+    return learn_from(for_updates, state, transitions, labels, as_player, config, metrics, auxiliary)
 
 
 def learn_from(
@@ -139,17 +147,21 @@ def learn_from(
     as_player: AsPlayer,
     config: PPOConfig,
     metrics: Metrics = no_metrics,
+    auxiliary: Auxiliary | None = None,
 ) -> tuple[PPOState, PPOInfo]:
     """One iteration's learning from what was played: transitions of the main seat by game and time."""
     critic = prepared(state.critic.network, transitions.ended.size)
-    experience, values = jax.vmap(assess, (0, 0, None, None))(transitions, labels, critic, config)
+    shaping = remaining(state.iteration, config.iterations * config.shaping_span)
+    shaped = transitions._replace(reward=transitions.reward + shaping * transitions.shaping)
+    experience, values = jax.vmap(assess, (0, 0, None, None))(shaped, labels, critic, config)
     advantages = jax.nn.standardize(experience.advantages, axis=None, epsilon=1e-8)
-    experience = experience._replace(advantages=advantages)
-    state, diagnostics = improve(key, state, experience, as_player, config)
+    experience = experience._replace(advantages=advantages, rollout=None if auxiliary is None else transitions)
+    state, diagnostics = improve(key, state, experience, as_player, config, auxiliary)
+    beside = {} if auxiliary is None else {"auxiliary": diagnostics.pop("auxiliary")}
     info = PPOInfo(
         reward=jnp.mean(transitions.reward),
         explained_variance=1 - jnp.var(experience.targets - values) / (jnp.var(experience.targets) + 1e-8),
-        metrics=metrics(transitions, labels),
+        metrics=metrics(transitions, labels) | beside,
         **diagnostics,
     )
     return state._replace(iteration=state.iteration + 1), info
@@ -159,9 +171,9 @@ def assess(
     transitions: Transition, label: Vector, critic: Critic, config: PPOConfig
 ) -> tuple[Experience, Float[Array, "time"]]:
     """How each action of one game did against what the critic expected; and what it expected."""
-    judge = lambda observation, memory: critic.value(observation, label, memory)
-    values, memories = replay(judge, transitions.observations[MAIN], critic.start(), transitions.ended)
-    next_values, _ = jax.vmap(judge)(transitions.next_observations[MAIN], memories)
+    judge = lambda seen, memory: critic.value(seen, label, memory)
+    values, memories = replay(judge, transitions.seen[MAIN], critic.start(), transitions.ended)
+    next_values, _ = jax.vmap(judge)(transitions.next_seen[MAIN], memories)
     advantages = generalised_advantages(
         transitions.reward,
         values,
@@ -173,7 +185,7 @@ def assess(
     )
     actions = transitions.actions[MAIN]
     experience = Experience(
-        observations=transitions.observations[MAIN],
+        seen=transitions.seen[MAIN],
         ended=transitions.ended,
         actions=actions,
         log_probabilities=_chosen(jax.nn.log_softmax(transitions.logits[MAIN]), actions),
@@ -185,16 +197,28 @@ def assess(
 
 
 def improve(
-    key: Key, state: PPOState, experience: Experience, as_player: AsPlayer, config: PPOConfig
+    key: Key,
+    state: PPOState,
+    experience: Experience,
+    as_player: AsPlayer,
+    config: PPOConfig,
+    auxiliary: Auxiliary | None = None,
 ) -> tuple[PPOState, dict[str, Scalar]]:
     """All epochs over the experience of one iteration, each in new minibatches of whole games."""
     share = remaining(state.iteration, config.iterations) * risen(state.iteration, config.warm_up)
     rate = config.learning_rate * share
     bonus = config.entropy_coefficient * remaining(state.iteration, config.iterations * config.entropy_span)
 
-    def update(state: PPOState, batch: Experience):
+    def loss_of(networks: tuple[Any, Critic], batch: Experience, key: Key):
+        value, diagnostics = loss(networks, batch, as_player, config.clip, bonus)
+        if auxiliary is None:
+            return value, diagnostics
+        beside = auxiliary(key, networks[0], batch.rollout)
+        return value + beside, diagnostics | {"auxiliary": beside}
+
+    def update(state: PPOState, now: tuple[Experience, Key]):
         networks = state.policy.network, state.critic.network
-        gradients, diagnostics = jax.grad(loss, has_aux=True)(networks, batch, as_player, config.clip, bonus)
+        gradients, diagnostics = jax.grad(loss_of, has_aux=True)(networks, *now)
         for name, gradient in zip(("policy", "critic"), gradients, strict=True):
             diagnostics[f"{name}_gradient_norm"] = optax.tree.norm(gradient)
         policy, critic = (
@@ -205,7 +229,9 @@ def improve(
 
     def epoch(state: PPOState, key: Key):
         order = jax.random.permutation(key, len(experience.label)).reshape(config.minibatches, -1)
-        return jax.lax.scan(lambda s, games: update(s, jax.tree.map(lambda x: x[games], experience)), state, order)
+        keys = jax.random.split(jax.random.fold_in(key, 1), config.minibatches)  # for auxiliary losses alone
+        dealt = lambda games: jax.tree.map(lambda x: x[games], experience)
+        return jax.lax.scan(lambda s, now: update(s, (dealt(now[0]), now[1])), state, (order, keys))
 
     state, diagnostics = jax.lax.scan(epoch, state, jax.random.split(key, config.epochs))
     return state, jax.tree.map(jnp.mean, diagnostics)
@@ -247,14 +273,15 @@ def _reconsider(
     policy, critic = networks
     player = as_player(policy, game.label)
 
-    def decide(observation, memory):
-        decision = player.decide(observation, memory)
-        return jax.nn.log_softmax(decision.logits), decision.memory
+    def decide(now, memory):
+        seen, may_be_embedded = now
+        decision = player.decide(may_be_embedded, memory)
+        return jax.nn.log_softmax(among_legal(decision.logits, seen)), decision.memory
 
-    judge = lambda observation, memory: critic.value(observation, game.label, memory)
+    judge = lambda seen, memory: critic.value(seen, game.label, memory)
     start = player.start(jax.random.key(0))  # every learner starts an episode with the same memory, whatever the key
-    log_policy, _ = replay(decide, embedded(player, game.observations), start, game.ended)
-    values, _ = replay(judge, game.observations, critic.start(), game.ended)
+    log_policy, _ = replay(decide, (game.seen, embedded(player, game.seen)), start, game.ended)
+    values, _ = replay(judge, game.seen, critic.start(), game.ended)
     return log_policy, values
 
 

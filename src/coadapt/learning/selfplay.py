@@ -51,10 +51,10 @@ def collect(
 def seen_by_both(transitions: Transition) -> Transition:
     """Transitions by game as each of the two players had them: all of the main seat, then all of the partner's."""
     partners = transitions._replace(
-        observations=transitions.observations[::-1],
+        seen=transitions.seen[::-1],
         logits=transitions.logits[::-1],
         infos=transitions.infos[::-1],
         actions=transitions.actions[::-1],
-        next_observations=transitions.next_observations[::-1],
+        next_seen=transitions.next_seen[::-1],
     )
     return jax.tree.map(lambda main, partner: jnp.concatenate([main, partner]), transitions, partners)

@@ -18,7 +18,7 @@ from coadapt.learning.optimiser import TrainState, apply_gradients, begin, remai
 from coadapt.learning.replay import check_covers_an_episode, embedded, replay
 from coadapt.learning.training import TrainingConfig, play_with_partners
 from coadapt.partners.population import Population
-from coadapt.players import Belief, Player, prepared
+from coadapt.players import Belief, Player, Seen, prepared
 
 AsPlayer = Callable[[Any], Player]
 Loss = Callable[[Vector, Vector], Scalar]
@@ -48,7 +48,7 @@ class SupervisedInfo(NamedTuple):
 class Watched(NamedTuple):
     """What was seen of some partners, by game and time, and the truth about them."""
 
-    observations: Any
+    seen: Seen
     ended: Bool[Array, "*games time"]
     labels: Float[Array, "*games label"]
 
@@ -95,7 +95,7 @@ def iterate(
     player = as_player(state.belief.network)
     whatever_the_label = lambda _: player
     transitions, labels = play_with_partners(for_partners, for_games, game, population, whatever_the_label, config)
-    watched = Watched(transitions.observations[MAIN], transitions.ended, labels)
+    watched = Watched(transitions.seen[MAIN], transitions.ended, labels)
     rate = config.learning_rate * remaining(state.iteration, config.iterations)
 
     def learn(belief: TrainState, batch: Watched) -> tuple[TrainState, SupervisedInfo]:
@@ -117,8 +117,8 @@ def mean_loss(belief: Belief, watched: Watched, loss: Loss) -> tuple[Scalar, tup
     belief = prepared(belief, watched.ended.size)
 
     def of_one(trajectory: Watched) -> tuple[Float[Array, "time"], Bool[Array, "time"]]:
-        observations = embedded(belief, trajectory.observations)
-        beliefs, _ = replay(belief.update, observations, belief.start(), trajectory.ended)
+        seen = embedded(belief, trajectory.seen)
+        beliefs, _ = replay(belief.update, seen, belief.start(), trajectory.ended)
         correct = jnp.argmax(beliefs, axis=-1) == jnp.argmax(trajectory.labels)
         return jax.vmap(loss, (0, None))(beliefs, trajectory.labels), correct
 

@@ -18,7 +18,7 @@ from coadapt.games.game import PARTNER
 from coadapt.games.salesman.layouts import Layout, states_of, table_shape
 from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.memory import check_memory
-from coadapt.players import Player, prepared
+from coadapt.players import Player, prepared, seen_first
 
 Table = Float[Array, "row column row column set"]
 Behaviour = Float[Array, "action row column row column set"]
@@ -60,7 +60,7 @@ def behaviour_of(player: Player, game: Salesman, layout: Layout, seat: int = PAR
     player = prepared(player, math.prod(table_shape(game)))
 
     def act(state):
-        return jax.nn.softmax(player.decide(game.observe(state, seat), memory).logits)
+        return jax.nn.softmax(player.decide(seen_first(game, state, seat), memory).logits)
 
     probabilities = jax.lax.map(act, states, batch_size=STATES_AT_ONCE)
     return jnp.moveaxis(probabilities.reshape(*table_shape(game), -1), -1, 0)

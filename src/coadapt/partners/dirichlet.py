@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Key, Vector
 from coadapt.partners.population import Partners
-from coadapt.players import Decision
+from coadapt.players import Decision, Seen
 
 
 class Stationary(NamedTuple):
@@ -19,8 +19,8 @@ class Stationary(NamedTuple):
         del key
         return ()
 
-    def decide(self, observation: Any, memory: Any) -> Decision:
-        del observation
+    def decide(self, seen: Seen, memory: Any) -> Decision:
+        del seen
         return Decision(self.logits, memory, {})
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from coadapt.arrays import Count, Key
 from coadapt.partners.population import FixedPopulation, Partners
-from coadapt.players import Decision, Player
+from coadapt.players import Decision, Player, Seen
 
 
 @jax.tree_util.register_static
@@ -35,8 +35,8 @@ class OneOf(NamedTuple):
         keys = jax.random.split(key, len(self.cast.players))
         return tuple(player.start(own) for player, own in zip(self.cast.players, keys, strict=True))
 
-    def decide(self, observation: Any, memory: tuple[Any, ...]) -> Decision:
-        decisions = [player.decide(observation, own) for player, own in zip(self.cast.players, memory, strict=True)]
+    def decide(self, seen: Seen, memory: tuple[Any, ...]) -> Decision:
+        decisions = [player.decide(seen, own) for player, own in zip(self.cast.players, memory, strict=True)]
         _check_same_actions(self.cast, decisions)
         logits = jnp.stack([decision.logits for decision in decisions])
         return Decision(logits[self.chosen], tuple(decision.memory for decision in decisions), {})

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Count, Key
-from coadapt.players import Decision, Player
+from coadapt.players import Decision, Player, Seen
 
 
 class PartnerSwitch(NamedTuple):
@@ -20,9 +20,9 @@ class PartnerSwitch(NamedTuple):
         for_first, for_second = jax.random.split(key)
         return jnp.int32(0), self.first.start(for_first), self.second.start(for_second)
 
-    def decide(self, observation: Any, memory: tuple[Count, Any, Any]) -> Decision:
+    def decide(self, seen: Seen, memory: tuple[Count, Any, Any]) -> Decision:
         step, of_first, of_second = memory
-        now_first, now_second = self.first.decide(observation, of_first), self.second.decide(observation, of_second)
+        now_first, now_second = self.first.decide(seen, of_first), self.second.decide(seen, of_second)
         is_second = step >= self.after
         logits = jnp.where(is_second, now_second.logits, now_first.logits)
         # Who is not there yet sees nothing.

@@ -13,7 +13,7 @@ from coadapt.arrays import Key, Scalar, Vector
 from coadapt.evaluation.starts import Played
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
-from coadapt.players import Belief
+from coadapt.players import Belief, Seen, seen_first
 
 
 class Heads(NamedTuple):
@@ -101,33 +101,31 @@ def no_label(task: Task) -> Vector:
     return jnp.zeros(len(task.types))
 
 
-def observation_of(game: Game) -> Any:
-    """What the main agent sees: its shapes."""
-    return jax.eval_shape(lambda: game.observe(game.reset(jax.random.key(0)), MAIN))
+def seen_in(game: Game) -> Seen:
+    """What the main agent is shown: its shapes."""
+    return jax.eval_shape(lambda: seen_first(game, game.reset(jax.random.key(0)), MAIN))
 
 
 def new_policy(key: Key, task: Task) -> ConditionedPolicy:
     """A policy that is told a label."""
     actions, _ = task.game.num_actions
-    spec, seen = task.encoder("policy"), observation_of(task.game)
+    spec, seen = task.encoder("policy"), seen_in(task.game)
     return ConditionedPolicy(key, spec, seen, len(task.types), task.heads.policy, actions)
 
 
 def new_critic(key: Key, task: Task) -> ConditionedCritic:
     """The value network of any training."""
-    return ConditionedCritic(key, task.encoder("critic"), observation_of(task.game), len(task.types), task.heads.policy)
+    return ConditionedCritic(key, task.encoder("critic"), seen_in(task.game), len(task.types), task.heads.policy)
 
 
 def new_recurrent_policy(key: Key, task: Task) -> RecurrentPolicy:
     """A policy that has to find out for itself."""
     actions, _ = task.game.num_actions
-    return RecurrentPolicy(
-        key, task.encoder("recurrent"), observation_of(task.game), task.heads.lstm_units, (), actions
-    )
+    return RecurrentPolicy(key, task.encoder("recurrent"), seen_in(task.game), task.heads.lstm_units, (), actions)
 
 
 def new_predictor(key: Key, task: Task) -> LearnedBelief:
     """The network that says of which type the partner is."""
     heads = task.heads
-    spec, seen = task.encoder("belief"), observation_of(task.game)
+    spec, seen = task.encoder("belief"), seen_in(task.game)
     return LearnedBelief(key, spec, seen, heads.lstm_units, heads.predictor, len(task.types))

@@ -17,7 +17,7 @@ from coadapt.games.matrix import clock, full_view, partner_watch
 from coadapt.learning import ppo, supervised
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.pipeline.stages import Learner, training_stage
-from coadapt.pipeline.task import observation_of
+from coadapt.pipeline.task import seen_in
 from coadapt.runs.stage import Stage
 
 
@@ -35,7 +35,7 @@ def predictor(config: MatrixGameConfig) -> Learner:
     """
     game, sizes, training = config.game, config.sizes, config.predictor
     main_actions, labels = game.num_actions
-    watch, seen = VectorSpec(partner_watch), observation_of(game)
+    watch, seen = VectorSpec(partner_watch), seen_in(game)
     anyone = Stationary(jnp.zeros(main_actions))
 
     def start(key: Key, alpha: Scalar):
@@ -54,7 +54,7 @@ def predictor(config: MatrixGameConfig) -> Learner:
 def policy(config: MatrixGameConfig) -> Learner:
     """The conditioned policy, told the partner's true distribution."""
     hidden, (main_actions, labels) = config.sizes.policy_hidden, config.game.num_actions
-    time, seen = VectorSpec(clock), observation_of(config.game)
+    time, seen = VectorSpec(clock), seen_in(config.game)
     return _by_ppo(
         config,
         config.policy,
@@ -67,7 +67,7 @@ def policy(config: MatrixGameConfig) -> Learner:
 def rl2(config: MatrixGameConfig) -> Learner:
     """RL2, which is told nothing; its critic is."""
     sizes, (main_actions, labels) = config.sizes, config.game.num_actions
-    everything, seen = VectorSpec(full_view), observation_of(config.game)
+    everything, seen = VectorSpec(full_view), seen_in(config.game)
     return _by_ppo(
         config,
         config.rl2,

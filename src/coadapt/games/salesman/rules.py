@@ -88,7 +88,10 @@ class Salesman:
             collected=jnp.zeros(self.subgoals, bool),
         )
 
-    def step(self, state: SalesmanState, actions: tuple[Count, Count]) -> tuple[SalesmanState, Outcome]:
+    def step(
+        self, state: SalesmanState, actions: tuple[Count, Count], key: Key | None = None
+    ) -> tuple[SalesmanState, Outcome]:
+        del key  # nothing happens by chance
         agents = jnp.clip(state.agents + jnp.asarray(MOVES)[jnp.stack(actions)], 0, self.size - 1)
         collected = state.collected | _anyone_on(agents, state.subgoals)
         terminated = jnp.all(collected) & _anyone_on(agents, state.goal[None])[0]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Count, Key
 from coadapt.pipeline.partners import Partner, PartnerId, PartnerSource
-from coadapt.players import Decision
+from coadapt.players import Decision, Seen
 from coadapt.runs.stage import Inputs, Stage
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class FromBlock(NamedTuple):
         keys = jax.random.split(key, len(self.blocks))
         return tuple(player.start(own) for player, own in zip(self.blocks, keys, strict=True))
 
-    def decide(self, observation: Any, memory: tuple[Any, ...]) -> Decision:
-        decisions = [player.decide(observation, own) for player, own in zip(self.blocks, memory, strict=True)]
+    def decide(self, seen: Seen, memory: tuple[Any, ...]) -> Decision:
+        decisions = [player.decide(seen, own) for player, own in zip(self.blocks, memory, strict=True)]
         logits = jnp.stack([decision.logits for decision in decisions])
         return Decision(logits[self.block], tuple(decision.memory for decision in decisions), {})
 
