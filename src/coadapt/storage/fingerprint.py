@@ -13,6 +13,7 @@ from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
+from coadapt.configs.described import module_named, modules_of
 from coadapt.storage.sealed import checksum
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "equinox", "optax")
@@ -22,6 +23,12 @@ PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "equinox", "optax")
 def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, str]:
     """Of this package and those that its numbers depend on."""
     return {name: version(name) for name in packages}
+
+
+def code_behind(value: Any) -> tuple[str, ...]:
+    """The modules that a value is made of, without those that come with Python or are known by their version."""
+    is_own = lambda name: name.partition(".")[0] not in (*sys.stdlib_module_names, *PACKAGES)
+    return tuple(dict.fromkeys(filter(is_own, modules_of(value))))
 
 
 @cache
@@ -35,7 +42,7 @@ def fingerprint(*modules: str) -> str:
 
 def modules_behind(module: str) -> dict[str, Path]:
     """The module and all of ours that it needs, with their files."""
-    first, file = _called(module), _file(module)
+    first, file = module_named(module), _file(module)
     homes = (Path(__file__).parents[1], _home(first, file))
     found, waiting = {first: file}, [first]
     while waiting:
@@ -46,14 +53,6 @@ def modules_behind(module: str) -> dict[str, Path]:
                 found[name] = file
                 waiting.append(name)
     return found
-
-
-def _called(module: str) -> str:
-    """The name of a module; a script has that of its file."""
-    if module != "__main__":
-        return module
-    spec = sys.modules["__main__"].__spec__
-    return spec.name if spec is not None else _file(module).stem
 
 
 def _home(name: str, file: Path) -> Path:
