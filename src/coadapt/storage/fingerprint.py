@@ -35,9 +35,18 @@ def code_behind(value: Any) -> tuple[str, ...]:
 def fingerprint(*modules: str) -> str:
     """Of modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
     behind = {name: file for module in modules for name, file in modules_behind(module).items()}
-    codes = [f"{name} {_normal_form_of(file, _stamp(file))}" for name, file in sorted(behind.items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
-    return checksum("\n".join([*codes, *packages]).encode())
+    return checksum("\n".join([*_codes(behind), *packages]).encode())
+
+
+def fingerprint_of_family(module: str) -> str:
+    """The same of a module and its relatives without coadapt: what somebody's files say, whichever coadapt there is."""
+    is_ours = lambda file: file.is_relative_to(Path(__file__).parents[1])
+    return checksum("\n".join(_codes({n: f for n, f in modules_behind(module).items() if not is_ours(f)})).encode())
+
+
+def _codes(behind: dict[str, Path]) -> list[str]:
+    return [f"{name} {_normal_form_of(file, _stamp(file))}" for name, file in sorted(behind.items())]
 
 
 def modules_behind(module: str) -> dict[str, Path]:
