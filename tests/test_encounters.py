@@ -24,7 +24,7 @@ class Counter(NamedTuple):
     def start(self, key):
         return jnp.int32(0)
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return Decision(jnp.where(jnp.arange(5) == self.action, 0.0, -jnp.inf), memory + 1, {"seen": memory})
 
 
@@ -68,8 +68,8 @@ def test_an_episode_ends_a_new_one_begins_and_memories_with_it(key):
 def test_what_followed_is_told_as_it_was_before_the_reset(key):
     game, players = MatrixGame(max_steps=2), (always(0), always(0))
     _, transitions = rollout(start_episode(key, game, players), game, players, 4)
-    assert transitions.observations[MAIN].progress.tolist() == [0, 0.5, 0, 0.5]
-    assert transitions.next_observations[MAIN].progress.tolist() == [0.5, 1, 0.5, 1]
+    assert transitions.seen[MAIN].observation.progress.tolist() == [0, 0.5, 0, 0.5]
+    assert transitions.next_seen[MAIN].observation.progress.tolist() == [0.5, 1, 0.5, 1]
 
 
 def test_two_halves_are_a_whole(key):

@@ -23,8 +23,8 @@ def finished() -> Episode:
 class Endless(Salesman):
     """It never says that it is over."""
 
-    def step(self, state, actions):
-        after, outcome = super().step(state, actions)
+    def step(self, state, actions, key=None):
+        after, outcome = super().step(state, actions, key)
         return after, outcome._replace(terminated=jnp.bool_(False), truncated=jnp.bool_(False))
 
 
@@ -55,7 +55,8 @@ def test_a_recorded_episode_is_the_one_that_is_played(key):
     episode = record_episode(key, GAME, players)
     _, transitions = rollout(start_episode(key, GAME, players), GAME, players, episode.steps)
     np.testing.assert_array_equal(episode.rewards, transitions.reward)
-    np.testing.assert_array_equal([state.agents[0] for state in episode.states[:-1]], transitions.observations[0].own)
+    own = transitions.seen[0].observation.own
+    np.testing.assert_array_equal([state.agents[0] for state in episode.states[:-1]], own)
     assert transitions.ended.tolist() == [False] * (episode.steps - 1) + [True]
 
 

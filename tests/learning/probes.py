@@ -31,7 +31,7 @@ class Probe:
     def observe(self, state, seat):
         return jnp.stack([state.cue, state.step.astype(jnp.float32)])
 
-    def step(self, state, actions):
+    def step(self, state, actions, key):
         after = ProbeState(state.step + 1, state.cue)
         ended = after.step >= self.max_steps
         return after, Outcome(self.reward(state, 2 * actions[0].astype(jnp.float32) - 1), ended, jnp.bool_(False))
@@ -63,8 +63,8 @@ class OneForEver(AlwaysOne):
     def observe(self, state, seat):
         return jnp.ones(2)
 
-    def step(self, state, actions):
-        after, outcome = super().step(state, actions)
+    def step(self, state, actions, key):
+        after, outcome = super().step(state, actions, key)
         return after, outcome._replace(terminated=jnp.bool_(False), truncated=jnp.bool_(True))
 
 
@@ -105,8 +105,8 @@ class Reactive(eqx.Module):
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
-        return Decision(self.network(observation), memory, {})
+    def decide(self, seen, memory):
+        return Decision(self.network(seen.observation), memory, {})
 
 
 class Remembering(eqx.Module):
@@ -117,8 +117,8 @@ class Remembering(eqx.Module):
     def start(self, key):
         return self.network.start()
 
-    def decide(self, observation, memory):
-        logits, memory = self.network(observation, memory)
+    def decide(self, seen, memory):
+        logits, memory = self.network(seen.observation, memory)
         return Decision(logits, memory, {})
 
 
@@ -130,8 +130,8 @@ class Judge(eqx.Module):
     def start(self):
         return ()
 
-    def value(self, observation, label, memory):
-        return self.network(observation)[0], memory
+    def value(self, seen, label, memory):
+        return self.network(seen.observation)[0], memory
 
 
 class RememberingJudge(eqx.Module):
@@ -142,6 +142,6 @@ class RememberingJudge(eqx.Module):
     def start(self):
         return self.network.start()
 
-    def value(self, observation, label, memory):
-        value, memory = self.network(observation, memory)
+    def value(self, seen, label, memory):
+        value, memory = self.network(seen.observation, memory)
         return value[0], memory

@@ -12,6 +12,7 @@ from coadapt.learning import ppo
 from coadapt.learning.ppo import PPOConfig
 from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
+from coadapt.players import shown_first
 from tests.learning import probes
 from tests.learning.probes import Judge, Nobody, Reactive, Remembering, RememberingJudge
 
@@ -27,14 +28,18 @@ CONFIG = PPOConfig(
 )
 
 
+def shown(*observation):
+    return shown_first(jnp.array(observation))
+
+
 def learn(game, policy=None, config=CONFIG):
     for_policy, for_critic, for_training = jax.random.split(jax.random.key(3), 3)
     policy = policy or Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
     state = ppo.start(for_training, policy, Judge(MLP(for_critic, 2, (16,), 1)), config)
     train = jax.jit(lambda s: ppo.train_chunk(s, game, Nobody(), lambda policy, label: policy, config, 200))
     state, info = train(state)
-    value = lambda *observation: float(state.critic.network.value(jnp.array(observation), None, ())[0])
-    decide = lambda *observation: jax.nn.softmax(state.policy.network.decide(jnp.array(observation), ()).logits)
+    value = lambda *observation: float(state.critic.network.value(shown(*observation), None, ())[0])
+    decide = lambda *observation: jax.nn.softmax(state.policy.network.decide(shown(*observation), ()).logits)
     return value, decide, info
 
 
@@ -109,8 +114,8 @@ def test_a_critic_with_a_memory_values_what_has_to_be_remembered(key):
     state, _ = jax.jit(train)(state)
     critic = state.critic.network
     for cue in (1.0, -1.0):
-        _, memory = critic.value(jnp.array([cue, 0.0]), None, critic.start())
-        value, _ = critic.value(jnp.array([0.0, 1.0]), None, memory)
+        _, memory = critic.value(shown(cue, 0.0), None, critic.start())
+        value, _ = critic.value(shown(0.0, 1.0), None, memory)
         assert float(value) == pytest.approx(cue, abs=0.05)
 
 
@@ -157,8 +162,8 @@ class Barred(eqx.Module):
     def start(self, key):
         return self.policy.start(key)
 
-    def decide(self, observation, memory):
-        decision = self.policy.decide(observation, memory)
+    def decide(self, seen, memory):
+        decision = self.policy.decide(seen, memory)
         return decision._replace(logits=decision.logits.at[0].set(-jnp.inf))
 
 

@@ -12,6 +12,7 @@ from coadapt.encounters import Transition
 from coadapt.learning import ppo
 from coadapt.learning.ppo import Experience, PPOConfig
 from coadapt.partners.dirichlet import Stationary
+from coadapt.players import Seen
 
 CLIP = 0.2
 NOW = 0.6
@@ -28,15 +29,22 @@ class Expects(NamedTuple):
     def start(self):
         return ()
 
-    def value(self, observation, label, memory):
-        return self.weight * observation + label.sum(), memory
+    def value(self, seen, label, memory):
+        return self.weight * seen.observation + label.sum(), memory
+
+
+def shown(observation, legal=None):
+    """What is shown of observations of numbers, whenever it is."""
+    observation = jnp.asarray(observation, jnp.float32)
+    row = lambda value: jnp.full(observation.shape, value)
+    return Seen(observation, legal, row(jnp.int32(0)), row(jnp.float32(0)), row(False))
 
 
 def experience(ratios, advantages, values=(0.0,), targets=(0.0,)):
     """One game in which the first action was always taken, so much less likely at the time as it has grown since."""
     row = lambda numbers: jnp.broadcast_to(jnp.asarray(numbers, jnp.float32), (len(ratios),))[None]
     return Experience(
-        observations=row(values),
+        seen=shown(row(values)),
         ended=jnp.zeros((1, len(ratios)), bool),
         actions=jnp.zeros((1, len(ratios)), jnp.int32),
         log_probabilities=jnp.log(NOW / row(ratios)),
@@ -109,18 +117,18 @@ def test_what_is_told_of_ratios():
 
 def transitions(rewards, seen, then, ended):
     """Games of two steps, by game and time: what the critic sees, and what followed."""
-    both = lambda main, partner: (jnp.asarray(main, jnp.float32), jnp.asarray(partner, jnp.float32))
     nothing = jnp.zeros_like(jnp.asarray(seen, jnp.float32))
     shape = nothing.shape
     return Transition(
-        observations=both(seen, nothing),
-        logits=both(jnp.log(jnp.broadcast_to(jnp.array([0.25, 0.75]), (*shape, 2))), jnp.zeros((*shape, 1))),
+        seen=(shown(seen), shown(nothing)),
+        logits=(jnp.log(jnp.broadcast_to(jnp.array([0.25, 0.75]), (*shape, 2))), jnp.zeros((*shape, 1))),
         infos=({}, {}),
         actions=(jnp.zeros(shape, jnp.int32), jnp.zeros(shape, jnp.int32)),
         reward=jnp.asarray(rewards, jnp.float32),
+        shaping=nothing,
         terminated=jnp.asarray(ended, bool),
         truncated=jnp.zeros(shape, bool),
-        next_observations=both(then, nothing),
+        next_seen=(shown(then), shown(nothing)),
     )
 
 
@@ -147,7 +155,7 @@ def learnt(monkeypatch, rewards, values):
     """What an iteration learns from, in games of one-step episodes, and what it tells of them."""
     seen: list[Experience] = []
 
-    def keep(key, state, experience, as_player, config):
+    def keep(key, state, experience, as_player, config, auxiliary):
         seen.append(experience)
         names = ("value_loss", "entropy", "kl", "clip_fraction", "policy_gradient_norm", "critic_gradient_norm")
         return state, dict.fromkeys(names, jnp.float32(0))
