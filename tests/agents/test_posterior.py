@@ -92,9 +92,7 @@ def test_in_another_game_it_is_told_what_there_is_to_see():
     """
     game = MatrixGame(jnp.eye(2), max_steps=3)
     at_first = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
-    evidence = PartnerEvidence(
-        2, at_first, lambda before, now: partner_action(now) > 0, lambda observation: observation
-    )
+    evidence = PartnerEvidence(2, at_first, lambda before, now: partner_action(now) > 0, shown_first)
     shares = jnp.array([[0.9, 0.1], [0.2, 0.8]])
     posterior = PartnerPosterior(evidence, Stationary(jnp.log(shares)), jnp.eye(2), jnp.array([0.5, 0.5]))
     memory, found = posterior.start(), []
