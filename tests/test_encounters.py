@@ -22,6 +22,7 @@ from coadapt.games.game import MAIN, PARTNER, Outcome, StartsAt
 from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import Stationary
 from coadapt.players import Decision
+from tests.games.reporting import Reporting
 
 CHOOSE = jax.jit(choose)
 
@@ -133,21 +134,6 @@ def same(one, other):
     is_key = lambda leaf: jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key)
     bits = lambda leaf: jax.random.key_data(leaf) if is_key(leaf) else jnp.asarray(leaf)
     return jax.tree.all(jax.tree.map(lambda a, b: bool((bits(a) == bits(b)).all()), one, other))
-
-
-class Reporting(NamedTuple):
-    """Says what it is shown beside the observation; always decides alike."""
-
-    logits: jax.Array
-
-    def start(self, key):
-        return ()
-
-    def decide(self, seen, memory):
-        known = {"last_action": seen.last_action, "last_reward": seen.last_reward, "first": seen.first}
-        if seen.privileged is not None:
-            known["privileged"] = seen.privileged
-        return Decision(self.logits, memory, known)
 
 
 class Doors:
