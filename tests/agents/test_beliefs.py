@@ -36,6 +36,15 @@ def test_a_policy_is_conditioned_on_the_belief_its_likeliest_label_or_one_drawn_
     np.testing.assert_allclose(jax.nn.softmax(logits["sampled"]), [0.375, 0.625], rtol=1e-5)
 
 
+def test_of_a_label_that_is_drawn_only_legal_actions_count():
+    """Third action illegal: 0.6 and 0.3 make 2/3 and 1/3, 0.1 and 0.1 a half each; 1/4 * 2/3 + 3/4 * 1/2 = 13/24."""
+    shares = jnp.array([[0.6, 0.3, 0.1], [0.1, 0.1, 0.8]])
+    drawn = CONDITIONINGS["sampled"](lambda seen, belief: belief @ jnp.log(shares))
+    only_two = shown_first(None, jnp.array([True, True, False]))
+    np.testing.assert_allclose(jax.nn.softmax(drawn(only_two, BELIEF)), [13 / 24, 11 / 24, 0], rtol=1e-5)
+    np.testing.assert_allclose(jax.nn.softmax(drawn(NOTHING, BELIEF)), [0.225, 0.15, 0.625], rtol=1e-5)
+
+
 def test_on_a_belief_that_is_certain_all_conditionings_act_alike():
     for condition in CONDITIONINGS.values():
         shares = jax.nn.softmax(condition(policy)(NOTHING, jnp.array([1.0, 0.0])))

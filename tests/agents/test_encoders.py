@@ -9,7 +9,16 @@ import pytest
 
 from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import LearnedBelief
-from coadapt.agents.encoders import EncoderSpec, GridSpec, RelationEncoder, RelationSpec, VectorSpec
+from coadapt.agents.encoders import (
+    EncoderSpec,
+    FeedbackEncoder,
+    FeedbackSpec,
+    GridSpec,
+    RelationEncoder,
+    RelationSpec,
+    VectorSpec,
+    build_below_head,
+)
 from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.games.game import MAIN
 from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
@@ -122,6 +131,7 @@ SPECS = {
     "vector": VectorSpec(lambda seen: seen.own / 4),
     "perceptron": VectorSpec(lambda seen: seen.own / 4, hidden=(8, 6)),
     "grid": GridSpec(grid_of, channels=(4, 8), units=12),
+    "feedback": FeedbackSpec(TO_THE_SUM, actions=4),
 }
 EVERY_SPEC = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
@@ -203,3 +213,58 @@ def test_the_layers_of_other_encoders_counted_by_hand(key):
     critic = RecurrentCritic(key, SPECS["vector"], SEEN, 3, 8, ())
     assert count(critic) == 4 * 8 * (2 + 3 + 8 + 1) + 9
     assert count(encoders["grid"]) == (2 * 9 + 1) * 4 + (4 * 9 + 1) * 8 + (8 * 25 + 1) * 12
+
+
+def after(seen, action, reward):
+    """What is seen when this was done and paid so much the step before."""
+    return seen._replace(last_action=jnp.int32(action), last_reward=jnp.float32(reward), first=jnp.bool_(False))
+
+
+PLACE = VectorSpec(lambda board: board.own / 4)
+
+
+def test_feedback_is_laid_out_behind_the_embedding(key):
+    """Two coordinates, then four actions of which the third was taken, what it paid, and whether an episode begins."""
+    encoder, size, _ = build_below_head(key, FeedbackSpec(PLACE, actions=4), SEEN)
+    place = (SEEN.observation.own / 4).tolist()
+    assert size == 2 + 4 + 1 + 1
+    assert encoder(after(SEEN, 2, -0.5)).tolist() == [*place, 0, 0, 1, 0, -0.5, 0]
+    assert encoder(SEEN).tolist() == [*place, 0, 0, 0, 0, 0, 1]
+
+
+def test_feedback_has_the_weights_activation_and_permutation_of_what_it_stands_behind(key):
+    """Also the key for the head is the same, whether or not the encoder learns."""
+    for spec in SPECS.values():
+        plain, size, for_head = build_below_head(key, spec, SEEN)
+        beside, larger, for_its_head = build_below_head(key, FeedbackSpec(spec, actions=4), SEEN)
+        assert larger == size + 6
+        assert FeedbackSpec(spec, actions=4).activation is spec.activation
+        assert (jax.random.key_data(for_head) == jax.random.key_data(for_its_head)).all()
+        assert jax.tree.all(jax.tree.map(np.array_equal, jax.tree.leaves(plain), jax.tree.leaves(beside)))
+        np.testing.assert_array_equal(beside(SEEN)[:size], plain(SEEN))
+        assert (beside.permutation(SEEN) is None) == (plain.permutation(SEEN) is None)
+
+
+def test_who_looks_from_home_sees_its_own_last_action_turned_like_the_board(key, seen):
+    """What was up on the board is what up is from home, and so for all others; and all eight turns look the same."""
+    spec = FeedbackSpec(replace(TO_THE_SUM, view=TurnedPairs(5)), actions=4)
+    encoder, size, _ = build_below_head(key, spec, SEEN)
+    board = jax.tree.map(lambda leaf: leaf[0], seen.observation)._replace(own=jnp.array([3, 0]))
+    home = TurnedPairs(5).permutation(board)
+    assert sorted(home.tolist()) == [0, 1, 2, 3] != home.tolist()
+    for action in range(4):
+        here = encoder(after(shown_first(board), action, 0.5))
+        assert here[size - 6 : size - 2].tolist() == [float(seen_as == home[action]) for seen_as in range(4)]
+        for turn in (Turn(jnp.array(back, bool), jnp.array(swap, bool)) for *back, swap in np.ndindex(2, 2, 2)):
+            there = after(shown_first(turned(board, 5, turn)), turned_moves(turn)[action], 0.5)
+            np.testing.assert_allclose(encoder(there), here, atol=1e-6)
+
+
+def test_feedback_is_prepared_with_what_it_stands_behind(key):
+    policy = policy_of(key, FeedbackSpec(TO_THE_SUM, actions=4))
+    at_hand = prepared(policy, 10**6)
+    assert isinstance(at_hand.encoder, FeedbackEncoder)
+    assert isinstance(at_hand.encoder.encoder, RelationEncoder)
+    assert isinstance(at_hand.encoder.encoder.pairs, TabulatedSum)
+    label = jnp.array([0.2, 0.3, 0.5])
+    np.testing.assert_allclose(at_hand(after(SEEN, 1, 1.0), label), policy(after(SEEN, 1, 1.0), label), atol=1e-6)

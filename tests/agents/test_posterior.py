@@ -102,6 +102,22 @@ def test_in_another_game_it_is_told_what_there_is_to_see():
     np.testing.assert_allclose(found, [[0.5, 0.5], [0.9 / 1.1, 0.2 / 1.1], [0.36, 0.64]], atol=1e-6)
 
 
+def test_partners_do_nothing_illegal_and_the_posterior_knows():
+    """The third action is illegal: of 0.5, 0.4 and 0.1 this leaves 5/9 for the first, of 0.2, 0.4 and 0.4 a third.
+
+    So who did it is the one rather than the other at 5 to 3, where the players alone would make it 5 to 2.
+    """
+    game = MatrixGame(jnp.eye(3), max_steps=3)
+    at_first = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
+    partner_may = lambda observation: shown_first(observation, jnp.array([True, True, False]))
+    evidence = PartnerEvidence(3, at_first, lambda before, now: partner_action(now) > 0, partner_may)
+    players = Stationary(jnp.log(jnp.array([[0.5, 0.4, 0.1], [0.2, 0.4, 0.4]])))
+    posterior = PartnerPosterior(evidence, players, jnp.eye(2), jnp.array([0.5, 0.5]))
+    _, memory = posterior.update(shown_first(at_first()), posterior.start())
+    belief, _ = posterior.update(shown_first(at_first()._replace(other_action=jnp.array([1.0, 0.0, 0.0]))), memory)
+    np.testing.assert_allclose(belief, [5 / 8, 3 / 8], atol=1e-6)
+
+
 def test_a_table_is_followed_step_by_step(key):
     """What to do is to go up, down, left and right in turn, wherever one is."""
     actions = jnp.broadcast_to(jnp.arange(4, dtype=jnp.uint8).reshape(4, *(1,) * 5), (4, *table_shape(GAME)))
