@@ -38,6 +38,23 @@ def test_a_player_that_takes_no_notice_earns_what_it_does_by_itself(key):
     assert mean_returns(key, GAME, PARTNERS, lambda label: second, episodes=4).tolist() == [0, 6]
 
 
+class Hinting(MatrixGame):
+    """The same with hints for learning, a hundred a step."""
+
+    def step(self, state, actions, key=None):
+        after, outcome = super().step(state, actions, key)
+        return after, outcome._replace(shaping=jnp.float32(100))
+
+
+jax.tree_util.register_dataclass(Hinting, data_fields=["payoff"], meta_fields=["max_steps"])
+
+
+def test_hints_for_learning_are_no_return(key):
+    told = lambda label: Stationary(CERTAINLY * label)
+    game = Hinting(GAME.payoff, max_steps=3)
+    assert mean_returns(key, game, PARTNERS, told, episodes=4).tolist() == [3, 6]
+
+
 def test_a_greedy_player_takes_its_likeliest_action(key):
     hardly = lambda label: Stationary(0.1 * label)
     assert mean_returns(key, GAME, PARTNERS, hardly, episodes=4, greedy=True).tolist() == [3, 6]

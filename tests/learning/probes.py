@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from coadapt.games.game import Outcome
+from coadapt.games.game import MAIN, Outcome
 from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
 from coadapt.partners.dirichlet import Stationary
@@ -76,6 +76,44 @@ class TheAction(Probe):
 class ActionLikeCue(Probe):
     def reward(self, state, action):
         return action * state.cue
+
+
+class OneIsBarred(Probe):
+    """Three actions that pay 2, 1 and 0, of which the first is illegal with a cue of -1."""
+
+    num_actions = (3, 1)
+
+    def step(self, state, actions, key):
+        return ProbeState(state.step + 1, state.cue), Outcome(
+            2 - actions[0].astype(jnp.float32), terminated=jnp.bool_(True), truncated=jnp.bool_(False)
+        )
+
+    def legal(self, state, seat):
+        return jnp.stack([state.cue > 0, True, True]) if seat == MAIN else jnp.ones(1, bool)
+
+
+class Lottery(Probe):
+    """Pays 1 by chance, in one of four cases with the first action and in three with the second."""
+
+    def step(self, state, actions, key):
+        after, outcome = super().step(state, actions, key)
+        wins = jax.random.bernoulli(key, jnp.where(actions[0] == 1, 0.75, 0.25))
+        return after, outcome._replace(reward=wins.astype(jnp.float32))
+
+    def reward(self, state, action):
+        return jnp.float32(0)
+
+
+class TwoArms(Probe):
+    """The same of two arms pays 1 in each of three steps, and nobody sees which it is."""
+
+    max_steps = 3
+
+    def observe(self, state, seat):
+        return jnp.zeros(2)
+
+    def reward(self, state, action):
+        return (action * state.cue > 0).astype(jnp.float32)
 
 
 class RememberTheCue(Probe):

@@ -106,4 +106,7 @@ def test_each_player_has_its_own_side_of_every_transition(key):
         assert (both.actions[MAIN][rows] == transitions.actions[seat]).all()
         assert (both.logits[MAIN][rows] == transitions.logits[seat]).all()
         assert (both.seen[MAIN].observation.own_action[rows] == transitions.seen[seat].observation.own_action).all()
+        for name in ("seen", "next_seen"):
+            (mine, _), theirs = getattr(both, name), getattr(transitions, name)[seat]
+            assert (mine.last_action[rows] == theirs.last_action).all()
         assert (both.reward[rows] == transitions.reward).all()
