@@ -15,10 +15,11 @@ class Lake:
     def reset(self, key):
         return jnp.int32(0), jax.random.randint(key, (2,), 0, 5)  # steps taken; where the agent and the friend are
 
-    def step(self, state, actions):
+    def step(self, state, actions, key):
         taken, places = state[0] + 1, (state[1] + jnp.stack(actions) - 1) % 5
-        reward = jnp.float32(places[0] == places[1])
-        return (taken, places), ca.Outcome(reward, terminated=jnp.bool_(False), truncated=taken == self.max_steps)
+        return (taken, places), ca.Outcome(
+            jnp.float32(places[0] == places[1]), jnp.bool_(False), taken == self.max_steps
+        )
 
     def observe(self, state, seat):
         agent, friend = state[1]
@@ -29,12 +30,12 @@ class GoesOn:
     def start(self, key):
         return ()  # nothing to remember
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return ca.Decision(jnp.array([0.0, 0.0, 99.0]), memory, {})  # logits: this is as good as certain
 
 
 class GoesBack(GoesOn):
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return ca.Decision(jnp.array([99.0, 0.0, 0.0]), memory, {})
 
 
@@ -42,7 +43,8 @@ GAME, FRIENDS = Lake(), ca.fixed_population_of({"goes on": [GoesOn()], "goes bac
 
 
 def train(keys):
-    seen = GAME.observe(GAME.reset(keys[0]), ca.MAIN)  # an observation, for its shapes
+    _, played = ca.rollout(ca.start_episode(keys[0], GAME, (GoesOn(),) * 2), GAME, (GoesOn(),) * 2, steps=1)
+    seen = jax.tree.map(lambda leaf: leaf[0], played.seen[ca.MAIN])  # what the agent is shown, for its shapes
     gap, friend = (ca.VectorSpec(lambda seen, part=part: seen[part]) for part in ("gap", "friend"))  # who sees what
     # A policy is told the truth and learns to close the gap. With less entropy it would just wait for its friend.
     policy = ca.ConditionedPolicy(keys[0], gap, seen, labels=2, hidden=(32,), actions=3)

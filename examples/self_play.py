@@ -26,8 +26,8 @@ class Picking:
     """Every berry pays 1, every step costs 0.1; the meadow is left when it is empty, or when it gets dark."""
 
     size: int = 4
-    berries: int = 4
-    max_steps: int = 20
+    berries: int = 3
+    max_steps: int = 12
     num_actions = (4, 4)
 
     def reset(self, key):
@@ -49,11 +49,16 @@ class Picking:
         return jnp.stack([here[seat], here[1 - seat], state.berries.astype(jnp.float32)])  # channels, rows, columns
 
 
+SHORT = ca.PPOConfig(iterations=80, num_envs=192, num_steps=12, minibatches=4, learning_rate=2e-3)
 study = ca.Study(
     task=ca.Task("picking berries", Picking(), types=("novice", "half-way", "skilled")),
     partners=ca.SelfPlay(seeds=(0, 1)),  # two clones leave a partner of every type each
     held_out=ca.SelfPlay(seeds=(100, 101)),  # two others, which nobody trains with
     methods=("behaviour_conditioned", "label_blind", "lstm"),
+    clones=SHORT,
+    policy=SHORT,
+    lstm_clones=SHORT,
+    lstm=SHORT,
     seeds=(0, 1),
 )
 

@@ -171,8 +171,8 @@ LEARNING = [
     Mutation(
         "the critic is not told the label when it judges",
         "learning/ppo.py",
-        "judge = lambda observation, memory: critic.value(observation, label, memory)",
-        "judge = lambda observation, memory: critic.value(observation, 0 * label, memory)",
+        "judge = lambda seen, memory: critic.value(seen, label, memory)",
+        "judge = lambda seen, memory: critic.value(seen, 0 * label, memory)",
         "learning/test_ppo_by_hand.py::test_the_critic_is_told_the_truth",
     ),
     Mutation(
@@ -213,8 +213,8 @@ LEARNING = [
     Mutation(
         "in self-play the partner learns from what the main seat saw",
         "learning/selfplay.py",
-        "observations=transitions.observations[::-1],\n        logits",
-        "observations=transitions.observations,\n        logits",
+        "seen=transitions.seen[::-1],\n        logits",
+        "seen=transitions.seen,\n        logits",
         "learning/test_selfplay.py::test_each_player_has_its_own_side_of_every_transition",
     ),
     Mutation(
@@ -272,8 +272,8 @@ AGENTS = [
     Mutation(
         "a critic is told nothing",
         "agents/behaviour_conditioned.py",
-        "jnp.concatenate([self.encoder(observation), label])",
-        "jnp.concatenate([self.encoder(observation), 0 * label])",
+        "jnp.concatenate([self.encoder(seen), label])",
+        "jnp.concatenate([self.encoder(seen), 0 * label])",
         "agents/test_encoders.py::test_what_it_is_told_matters_and_is_all_that_differs",
     ),
     Mutation(
@@ -294,14 +294,14 @@ AGENTS = [
         "the posterior forgets all counts but the last",
         "agents/beliefs.py",
         "return posterior_mean(self.concentration, counts), counts",
-        "return posterior_mean(self.concentration, counts), self.view(observation)",
+        "return posterior_mean(self.concentration, counts), self.view(seen.observation)",
         "agents/test_beliefs.py::test_actions_are_counted_on_top_of_the_prior",
     ),
     Mutation(
         "the posterior asks partners what they would do in the main seat",
         "agents/posterior.py",
         "theirs = self.evidence.as_partner(observation)",
-        "theirs = observation",
+        "theirs = self.evidence.as_partner(observation)._replace(observation=observation)",
         "agents/test_posterior.py::test_each_of_them_is_asked_what_it_would_do_in_its_own_place",
     ),
     Mutation(

@@ -32,7 +32,7 @@ from coadapt.oracles.salesman import (
 )
 from coadapt.partners.population import Partners
 from coadapt.pipeline.task import Optima
-from coadapt.players import prepared
+from coadapt.players import prepared, shown_first
 
 UNTRAINED = ("best_response_to_likeliest", "best_response_to_likeliest_type", "best_response_to_type")
 """The players that need no training."""
@@ -101,7 +101,8 @@ def _place(observation: SalesmanObservation) -> Any:
 def evidence_in(game: Salesman) -> PartnerEvidence:
     """What is seen of a partner: its moves. One that stays has walked into a wall, in a corner into either."""
     observation = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
-    as_partner = lambda observation: observation._replace(own=observation.other, other=observation.own)
+    across = lambda observation: observation._replace(own=observation.other, other=observation.own)
+    as_partner = lambda observation: shown_first(across(observation))
     return PartnerEvidence(len(MOVES), observation, partial(led_to, game), as_partner)
 
 
