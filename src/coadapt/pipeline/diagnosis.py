@@ -64,16 +64,21 @@ def _labels(facts: Facts) -> Cause:
     earns = listed([_more(worth, "with a shuffled one"), *over_blind])
     evidence = [f"with the oracle label the policy earns {earns}", *(_predictions(facts) if wrong else ())]
     unused = "" if found_by_policy else "types do not matter in this game, or the policy has not learnt to use labels"
-    advice = _labels_advice(facts) if wrong else unused
+    advice = _labels_advice(facts, harmful) if wrong else unused
     return Cause(LABELS, -worth if harmful else None, wrong, _joined(evidence), advice)
 
 
-def _labels_advice(facts: Facts) -> str:
+def _labels_advice(facts: Facts, harmful: bool) -> str:
+    """Who finds nothing in labels may have had too little time, or too little sense, to find it."""
+    check = "check that types behave differently, and that labels are right, in training and held out alike"
+    if harmful:
+        return check
     if "posterior" in facts.known and not facts.known["posterior"].better.seen:
         return "make types behave differently: nobody can tell them apart in these games"
-    check = "check that types behave differently, and that labels are right, in training and held out alike"
-    learnt = facts.training("policy").is_level or facts.training("belief").is_level
-    return check if learnt else f"train policy and predictor for longer, and if that changes nothing, {check}"
+    rates = " and ".join(f"{purpose}.learning_rate" for purpose in facts.parts.values())
+    if facts.training("policy").is_level or facts.training("belief").is_level:
+        return f"{check}; if that is so, look at {rates}"
+    return f"train policy and predictor for longer, and if that changes nothing, {check}"
 
 
 def _policy(facts: Facts, labels_are_wrong: bool) -> Cause:
@@ -103,15 +108,14 @@ def _policy_advice(purpose: str, training: Learning, behind: bool) -> str:
 def _predictor(facts: Facts, labels_are_wrong: bool) -> Cause:
     lost, worth, training = facts.by_predictor, facts.over_untold, facts.training("belief")
     loses_most = lost is not None and worth is not None and lost.seen and worth.seen and lost.mean > worth.mean / 2
-    has_learnt = training.is_level and "predictor" in facts.known and facts.known["predictor"].better.seen
-    maybe_unknowable = facts.by_nobody is None and lost is not None
-    unknown = "what nobody could know so soon is part of this, and without an oracle cannot be told apart"
-    evidence = [*_predictions(facts), unknown if maybe_unknowable else ""]
+    told_apart, belief = facts.by_nobody is not None, facts.known.get("predictor")
+    excused = not told_apart and training.is_level and belief is not None and belief.better.seen
+    wrong = loses_most and not labels_are_wrong and not excused
     longer = f"train it for longer ({facts.parts['belief']}.iterations)"
     advice = "train it with more partners, or make its network larger" if training.is_level else longer
     more_than_noise = training.improves or (lost is not None and lost.seen)
-    wrong = loses_most and not labels_are_wrong and not (has_learnt and maybe_unknowable)
-    return Cause(PREDICTOR, lost, wrong, _joined(evidence), advice if more_than_noise else "")
+    name = PREDICTOR if wrong or told_apart else f"{PREDICTOR} or by {UNKNOWABLE}"
+    return Cause(name, lost, wrong, _joined(_predictions(facts)), advice if more_than_noise else "")
 
 
 def _unknowable(facts: Facts) -> Cause:
