@@ -8,6 +8,7 @@ import numpy as np
 
 from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.wording import listed
+from coadapt.pipeline.diagnosis import diagnosis, why
 from coadapt.pipeline.pages import Story
 from coadapt.pipeline.partners import Partner, PartnerId, populations
 from coadapt.pipeline.regret import Regret
@@ -50,6 +51,7 @@ def summary(results: Results) -> dict[str, Any]:
         "experiment": study.task.name,
         "story": story(results)._asdict(),
         "verdict": verdict(results),
+        "diagnosis": diagnosis(results),
         "mode": results.mode,
         "conditioning": study.conditioning,
         "trained": study,
@@ -194,7 +196,12 @@ def _validated(results: Results) -> dict[str, float]:
 
 
 def verdict(results: Results) -> str:
-    """What was beaten by how much, in a sentence: nothing, where there is no paper's number."""
+    """What was beaten by how much, and why the agent loses what it loses: a sentence of each that can be said."""
+    return f"{_beside_the_paper(results)} {why(results)}".strip()
+
+
+def _beside_the_paper(results: Results) -> str:
+    """Nothing, where there is no paper's number."""
     main = str(results.main)
     papers = {type_: row for type_ in reversed(results.types) if (row := results.paper.get((main, type_)))}
     if not papers or not results.cells:

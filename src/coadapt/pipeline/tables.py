@@ -10,6 +10,7 @@ from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.statistics import crossed, interquartile_mean
 from coadapt.evaluation.wording import interval, number
 from coadapt.pipeline.adaptation import ANNOUNCED, ORACLE
+from coadapt.pipeline.diagnosis import diagnosis_tables
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.partners import populations
 from coadapt.pipeline.regret_tables import knowing_table, loss_table, regret_table, tells_losses
@@ -48,7 +49,7 @@ def tables(results: Results) -> list[Table]:
         made.append(validation_table(results))
     if results.partners:
         made.append(partner_table(results))
-    return [*made, budget_table(results)]
+    return [*made[:1], *diagnosis_tables(results), *made[1:], budget_table(results)]
 
 
 def trained_methods(results: Results) -> list[str]:
