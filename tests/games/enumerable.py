@@ -15,7 +15,7 @@ def one_of(key, outcomes):
     """What happens by chance of all that can."""
     states, outcome, probabilities = outcomes
     drawn = jax.random.choice(key, len(probabilities), p=probabilities)
-    return jax.tree.map(lambda leaf: leaf[drawn], (states, outcome))
+    return states[drawn], Outcome(*(each[drawn] for each in outcome[:3]))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.agents.best_response import CERTAINLY
-from coadapt.arrays import Array, Count, Flag, Float, Int, Key, Vector
+from coadapt.arrays import Array, Bool, Count, Flag, Float, Int, Key, Vector
 from coadapt.games.game import MAIN, Game
-from coadapt.oracles.enumeration import Tables
+from coadapt.oracles.enumeration import Following, Tables
 from coadapt.players import Decision, Seen, seen_first
 
 AS_SHOWN = 1e-5
@@ -29,8 +29,8 @@ class StatePosterior(NamedTuple):
     belief has a smaller log loss on average over them.
 
     All that was seen counts, from the beginning of the episode: the states, the main agent's own actions, the rewards.
-    What the partner did is not seen. Partners have labels, which some may share, and a prior probability; the belief
-    is about labels.
+    What the partner did need not be seen, only what came of it. Partners have labels, which some may share, and a prior
+    probability; the belief is about labels.
     """
 
     tables: Tables
@@ -43,25 +43,22 @@ class StatePosterior(NamedTuple):
         return Watched(jnp.bool_(False), jnp.int32(0), jnp.log(self.prior))
 
     def update(self, seen: Seen, memory: Watched) -> tuple[Vector, Watched]:
-        did = jnp.maximum(seen.last_action, 0)  # there is none at first, when it does not count
-        states, probability, reward, ended = (jnp.asarray(of)[memory.state, did] for of in self.tables.following)
-        possible = (probability > 0) & ~ended
-        starts = jnp.asarray(self.tables.starts)
-        at_first = starts[self._nearest(seen, starts, jnp.ones(len(starts), bool))]
-        state = states.ravel()[self._nearest(seen, states.ravel(), possible.ravel())]
-        as_paid = jnp.isclose(reward, seen.last_reward, rtol=AS_SHOWN, atol=AS_SHOWN)
-        by_action = jnp.sum(probability, axis=1, where=possible & (states == state) & as_paid)
-        likelihoods = self.behaviours[:, memory.state] @ by_action
+        did = jnp.maximum(seen.last_action, 0)  # at first there was none, and what would follow it does not count
+        after = Following(*(jnp.asarray(table)[memory.state, did] for table in self.tables.following))
+        first = self._nearest(seen, jnp.asarray(self.tables.starts), jnp.asarray(self.tables.start_probabilities) > 0)
+        state = jnp.where(memory.begun, self._nearest(seen, after.states, after.goes_on), first)
+        as_paid = jnp.isclose(after.reward, seen.last_reward, rtol=AS_SHOWN, atol=AS_SHOWN)
+        as_seen = after.goes_on & (after.states == state) & as_paid
+        likelihoods = self.behaviours[:, memory.state] @ jnp.sum(after.probability, axis=1, where=as_seen)
         least = jnp.finfo(likelihoods.dtype).tiny
         news = jnp.where(memory.begun, jnp.log(jnp.maximum(likelihoods, least)), 0.0)
         log_weights = jax.nn.log_softmax(memory.log_weights + news)
-        belief = jnp.exp(log_weights) @ self.labels
-        return belief, Watched(jnp.bool_(True), jnp.where(memory.begun, state, at_first), log_weights)
+        return jnp.exp(log_weights) @ self.labels, Watched(jnp.bool_(True), state, log_weights)
 
-    def _nearest(self, seen: Seen, states: Int[Array, "_"], possible: Array) -> Count:
-        """Which of some states looks most like what is seen: there is one that looks just so."""
-        off = jnp.sum((jnp.asarray(self.shown)[states] - _as_vector(seen)[None]) ** 2, axis=1)
-        return jnp.argmin(jnp.where(possible, off, jnp.inf))
+    def _nearest(self, seen: Seen, states: Int[Array, "*axes"], possible: Bool[Array, "*axes"]) -> Count:
+        """Of some states the one that looks most like what is seen; of those that are possible one looks just so."""
+        off = jnp.sum((self.shown[states.ravel()] - _as_vector(seen)[None]) ** 2, axis=1)
+        return states.ravel()[jnp.argmin(jnp.where(possible.ravel(), off, jnp.inf))]
 
 
 class RespondsByTable(NamedTuple):
@@ -104,7 +101,7 @@ def what_is_shown(game: Game, tables: Tables) -> np.ndarray:
 
 
 def _can_tell(tables: Tables, shown: np.ndarray) -> bool:
-    """Whether states that look alike are never as possible: neither at first, nor after the same state and action."""
+    """Whether no two states that look alike are possible at once: at first, or after the same state and action."""
     looks = np.unique(shown, axis=0, return_inverse=True)[1].ravel()
     starts = tables.starts[tables.start_probabilities > 0]
     following, number = tables.following, len(shown)

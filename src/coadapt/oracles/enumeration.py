@@ -71,7 +71,7 @@ class Tables(NamedTuple):
     following: Following  # the first axis is the state; the states that follow are numbers, where the episode goes on
     starts: np.ndarray  # the number of each start
     start_probabilities: np.ndarray
-    layers: np.ndarray  # numbers, by row: of states that lead to states of rows before alone; then the number of states
+    layers: np.ndarray  # rows of numbers; states lead to those of earlier rows alone; filled up by how many there are
 
 
 def enumerate_states(game: EnumerableGame, most: int = MOST_STATES) -> Tables:
@@ -92,7 +92,8 @@ def check_enumerable(game: Any) -> None:
 def _explored(game: EnumerableGame, most: int) -> Tables:
     first, start_probabilities = jax.device_get(jax.tree.map(jnp.asarray, game.starts()))
     _check_chances(game, "of its starts", start_probabilities[None])
-    bytes_a_state = _check_alike(game, first)
+    _check_alike(game, first, start_probabilities)
+    bytes_a_state = _bytes_a_state(game, first)
     known, look_ahead = _Known(), _in_parts(jax.jit(jax.vmap(partial(_look_ahead, game))))
     starts, newest = known.numbers_of(first)
     found, all_legal, all_following = [newest], [], []
@@ -177,6 +178,12 @@ def _how_many(states: Any) -> int:
     return len(jax.tree.leaves(states)[0])
 
 
+def _bytes_a_state(game: EnumerableGame, states: Any) -> int:
+    """What it takes to know all that can follow one."""
+    ahead = jax.eval_shape(partial(_look_ahead, game), jax.tree.map(lambda leaf: leaf[0], states))
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(ahead))
+
+
 def _layers(game: EnumerableGame, following: Following) -> np.ndarray:
     """The states by the most steps that can still be taken, from the last one on: no state leads to its own layer."""
     steps = np.zeros(len(following.states), int)
@@ -190,25 +197,29 @@ def _layers(game: EnumerableGame, following: Following) -> np.ndarray:
     return np.stack([np.pad(layer, (0, width - len(layer)), constant_values=len(steps)) for layer in layers])
 
 
-def _check_alike(game: EnumerableGame, first: Any) -> int:
-    """States that follow must look like those at the start. How many bytes all that can follow a state takes."""
-    one = jax.tree.map(lambda leaf: leaf[0], first)
-    states, _, probability = jax.eval_shape(game.outcomes, one, (jnp.int32(0), jnp.int32(0)))
-    branches = probability.shape
-    stacked = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((*branches, *leaf.shape), leaf.dtype), one)
-    if len(branches) != 1 or not jax.tree.leaves(one) or not _same(states, stacked):
+def _check_alike(game: EnumerableGame, first: Any, start_probabilities: np.ndarray) -> None:
+    """States that follow must look like those at the start."""
+    look = _look_of_one(first, start_probabilities)
+    if look is None or look != _look_of_one(*_shapes_after(game, first)):
         raise ValueError(
-            f"the states that outcomes() of {_name(game)} returns must be arrays as in those of starts(), stacked along"
-            " a first axis that is as long as the probabilities"
+            f"the states that starts() and outcomes() of {_name(game)} return must be arrays of the same shapes and"
+            " kinds, stacked along a first axis that is as long as the probabilities"
         )
-    ahead = jax.eval_shape(partial(_look_ahead, game), one)
-    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(ahead))
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether two trees have the same arrays, but for their numbers."""
-    look = lambda tree: [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(tree)]
-    return jax.tree.structure(one) == jax.tree.structure(other) and look(one) == look(other)
+def _look_of_one(states: Any, probabilities: Any) -> Any:
+    """The arrays that a state is made of, but for their numbers; none if they are not stacked as they should be."""
+    leaves = jax.tree.leaves(states)
+    if not leaves or any(leaf.shape[:1] != probabilities.shape for leaf in leaves):
+        return None
+    return jax.tree.structure(states), [(leaf.shape[1:], leaf.dtype) for leaf in leaves]
+
+
+def _shapes_after(game: EnumerableGame, states: Any) -> tuple[Any, Any]:
+    """Of the states that can follow one of these, and of their probabilities."""
+    one, nothing = jax.tree.map(lambda leaf: leaf[0], states), jnp.int32(0)
+    after, _, probabilities = jax.eval_shape(game.outcomes, one, (nothing, nothing))
+    return after, probabilities
 
 
 def _check_ends(game: EnumerableGame, steps: int) -> None:
