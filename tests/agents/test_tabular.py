@@ -68,12 +68,12 @@ def test_two_steps_multiply():
 
 
 def test_rewards_tell_as_well():
-    """The state is but the time. The first row pays 1 or 2: so 2 has the partner's last action behind it.
+    """The state is but the time. The first row pays -8 or -7: so -7 has the partner's last action behind it.
 
     One takes it once in ten times and the other half of the time. Its first action has no share, for it is illegal.
     """
     posterior = posterior_in(Forbidden(), jnp.array([[0.5, 0.45, 0.05], [0.2, 0.4, 0.4]]))
-    _, after = beliefs(Forbidden(), posterior, jnp.int32(0), (jnp.int32(1), 0, 2.0))
+    _, after = beliefs(Forbidden(), posterior, jnp.int32(0), (jnp.int32(1), 0, -7.0))
     np.testing.assert_allclose(after, np.array([0.1, 0.5]) / 0.6, atol=1e-6)
 
 

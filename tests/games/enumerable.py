@@ -83,12 +83,12 @@ class Door:
         return state
 
 
-PAYOFF = ((0.0, 1.0, 2.0), (3.0, 4.0, 0.0), (9.0, 9.0, 9.0))
+PAYOFF = ((-9.0, -8.0, -7.0), (-6.0, -5.0, -9.0), (-1.0, -1.0, -1.0))
 
 
 @dataclass(frozen=True)
 class Forbidden:
-    """Two rounds of a payoff table. The main agent's last action is legal in the second alone; the partner's first
+    """Two rounds of a table of costs. The main agent's last action is legal in the second alone; the partner's first
     action never is, and nobody knows what would come of what is illegal.
     """
 

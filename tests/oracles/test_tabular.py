@@ -100,19 +100,19 @@ def test_a_door_that_opens_by_chance():
 
 
 def test_what_is_illegal_is_done_in_neither_seat():
-    """The partner takes each of its two legal actions half of the time: 1.5 and 2 in the first round, 9 in the second.
+    """The partner takes each of its two legal actions half of the time: -7.5 or -7 in the first round, -1 in the second.
 
-    Together: 4, and 9. Were nothing illegal, it would be 18 in either case.
+    Together: -5, and -1. Were nothing illegal, it would be -2 in either case.
     """
     tables = TABLES(FORBIDDEN)
     assert tables.states.tolist() == [0, 1]
     partner = behaviour_of(Stationary(jnp.zeros(3)), FORBIDDEN, tables.states)
     np.testing.assert_allclose(partner, [[0, 0.5, 0.5]] * 2, atol=1e-6)
     outlook, actions = best_response(tables, partner)
-    np.testing.assert_allclose(outlook.total, [11, 9], atol=1e-5)
+    np.testing.assert_allclose(outlook.total, [-8, -1], atol=1e-5)
     assert actions.tolist() == [1, 2]
     together = joint_optimum(tables)
-    np.testing.assert_allclose(together.outlook.total, [13, 9], atol=1e-5)
+    np.testing.assert_allclose(together.outlook.total, [-6, -1], atol=1e-5)
     assert together.actions[0].tolist() == [1, 1]
 
 
