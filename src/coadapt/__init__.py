@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the only list of what the package offers; at run time a nam
     from coadapt.agents.beliefs import LearnedBelief as LearnedBelief
     from coadapt.agents.beliefs import ReplayedBelief as ReplayedBelief
     from coadapt.agents.encoders import EncoderSpec as EncoderSpec
+    from coadapt.agents.encoders import FeedbackSpec as FeedbackSpec
     from coadapt.agents.encoders import GridSpec as GridSpec
     from coadapt.agents.encoders import RelationSpec as RelationSpec
     from coadapt.agents.encoders import VectorSpec as VectorSpec
@@ -45,6 +46,8 @@ if TYPE_CHECKING:  # the only list of what the package offers; at run time a nam
     from coadapt.games.game import Outcome as Outcome
     from coadapt.games.matrix import MatrixGame as MatrixGame
     from coadapt.games.salesman.rules import Salesman as Salesman
+    from coadapt.games.seats import EitherSeat as EitherSeat
+    from coadapt.games.seats import OtherSeat as OtherSeat
     from coadapt.learning import ppo as ppo
     from coadapt.learning import supervised as supervised
     from coadapt.learning.ppo import PPOConfig as PPOConfig
@@ -57,21 +60,28 @@ if TYPE_CHECKING:  # the only list of what the package offers; at run time a nam
     from coadapt.partners.population import FixedPopulation as FixedPopulation
     from coadapt.partners.population import Partners as Partners
     from coadapt.partners.population import Population as Population
+    from coadapt.pipeline.check import check as check
     from coadapt.pipeline.partners import PartnerSource as PartnerSource
+    from coadapt.pipeline.running import run as run
+    from coadapt.pipeline.running import smoke as smoke
     from coadapt.pipeline.sources.mixture import Mixture as Mixture
     from coadapt.pipeline.sources.pretrained import Pretrained as Pretrained
     from coadapt.pipeline.sources.scripted import Scripted as Scripted
     from coadapt.pipeline.sources.self_play import SelfPlay as SelfPlay
     from coadapt.pipeline.study import Measures as Measures
     from coadapt.pipeline.study import Study as Study
+    from coadapt.pipeline.task import AnyTask as AnyTask
     from coadapt.pipeline.task import Heads as Heads
     from coadapt.pipeline.task import Task as Task
+    from coadapt.pipeline.trained import TrainedAgent as TrainedAgent
+    from coadapt.pipeline.trained import save as save
     from coadapt.players import Belief as Belief
     from coadapt.players import Critic as Critic
     from coadapt.players import Decision as Decision
     from coadapt.players import Encoder as Encoder
     from coadapt.players import Player as Player
     from coadapt.players import Policy as Policy
+    from coadapt.players import Seen as Seen
 
 __version__ = "0.1.0"
 

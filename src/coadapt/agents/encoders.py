@@ -209,3 +209,25 @@ class FeedbackEncoder(Encoder):
 
     def permutation(self, seen: Seen) -> Permutation | None:
         return self.encoder.permutation(seen)
+
+
+def usual_spec(seen: Seen, memoryless: bool) -> EncoderSpec:
+    """How a network looks at a game of which nothing is said: at all of an observation.
+
+    What a label joins is the observation itself, or the embedding of a grid; a memory gets a hidden layer before it.
+    """
+    leaves = jax.tree.leaves(seen.observation)
+    if len(leaves) == 1 and leaves[0].ndim == 3:
+        return GridSpec(as_channels)
+    return VectorSpec(as_one_vector, () if memoryless else (64,))
+
+
+def as_channels(observation: Any) -> Float[Array, "channels rows columns"]:
+    """The one array of an observation."""
+    (grid,) = jax.tree.leaves(observation)
+    return grid.astype(jnp.float32)
+
+
+def as_one_vector(observation: Any) -> Vector:
+    """All numbers of an observation, one after the other."""
+    return jnp.concatenate([leaf.astype(jnp.float32).ravel() for leaf in jax.tree.leaves(observation)])

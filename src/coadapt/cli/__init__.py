@@ -9,6 +9,7 @@ from coadapt.cli.doctor import doctor
 from coadapt.cli.experiments import reproductions, resume, trainings
 from coadapt.cli.report import report
 from coadapt.cli.runs import run_commands
+from coadapt.cli.studies import run
 
 
 def version() -> None:
@@ -24,6 +25,7 @@ coadapt: Commands = Commands(
 )
 coadapt.command("reproduce")(reproductions)
 coadapt.command("train")(trainings)
+coadapt.command("run")(run)
 coadapt.command("resume")(resume)
 coadapt.command("evaluate")(evaluate)
 coadapt.command("watch")(watch)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from coadapt.configs.checks import shown
+from coadapt.configs.described import described
 
 Config = TypeVar("Config")
 
@@ -16,7 +17,10 @@ KINDS: dict[type, str] = {int: "a whole number", float: "a number", str: "text",
 
 
 def plain(data: Any) -> Any:
-    """The same data made of nothing but dictionaries, lists, strings, numbers and None; NaN becomes None."""
+    """The same data made of nothing but dictionaries, lists, strings, numbers and None; NaN becomes None.
+
+    What is no data, such as a function or a game of somebody's own, is described.
+    """
     if dataclasses.is_dataclass(data):
         return {field.name: plain(getattr(data, field.name)) for field in dataclasses.fields(data)}
     if isinstance(data, Mapping):
@@ -27,7 +31,7 @@ def plain(data: Any) -> Any:
         return plain(data.tolist())
     if isinstance(data, float) and not math.isfinite(data):
         return None
-    return data
+    return data if data is None or isinstance(data, str | int | float) else plain(described(data))
 
 
 def read_config(kind: type[Config], data: Any, place: str = "") -> Config:

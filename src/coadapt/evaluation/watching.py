@@ -9,6 +9,7 @@ from coadapt.arrays import Key
 from coadapt.encounters import NeverEnds, Players, advance, outcome, start_episode
 from coadapt.games.episode import Episode
 from coadapt.games.game import MAIN, Game
+from coadapt.tables import Table
 
 
 def record_episode(
@@ -34,7 +35,22 @@ def record_episode(
     if "belief" in transitions[0].infos[MAIN]:
         beliefs = np.array([transition.infos[MAIN]["belief"] for transition in transitions])
         label_names = label_names or [f"label {n}" for n in range(beliefs.shape[1])]
-    return Episode(game, [*states, final], rewards, beliefs, label_names, truth)
+    actions = np.array([transition.actions for transition in transitions])
+    return Episode(game, [*states, final], rewards, beliefs, label_names, truth, actions)
+
+
+def as_table(episode: Episode) -> Table:
+    """An episode step by step, for games that nobody has said how to draw."""
+    names = [] if episode.beliefs is None else [f"believes {name}" for name in episode.label_names]
+    rows = []
+    for step, reward in enumerate(episode.rewards):
+        acted = [] if episode.actions is None else [str(action) for action in episode.actions[step]]
+        believed = episode.belief_at(step)
+        rows.append([str(step), *acted, f"{reward:.3g}", *(f"{p:.2f}" for p in (() if believed is None else believed))])
+    acting = [] if episode.actions is None else ["agent", "partner"]
+    truth = "" if episode.truth is None else f" with a partner that is {episode.truth}"
+    title = f"{episode.steps} steps{truth}, return {episode.return_after(episode.steps):.3g}"
+    return Table(title, ["step", *acting, "reward", *names], rows)
 
 
 _advance = eqx.filter_jit(advance)  # here, and not where it is called, for another episode not to compile it again

@@ -15,6 +15,7 @@ class Episode(NamedTuple):
     beliefs: np.ndarray | None  # by step and label; none for an agent that has no belief
     label_names: Sequence[str] = ()
     truth: str | None = None  # the name of what the partner truly is, where it is known
+    actions: np.ndarray | None = None  # by step and seat
 
     @property
     def steps(self) -> int:

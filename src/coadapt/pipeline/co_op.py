@@ -25,14 +25,14 @@ from coadapt.pipeline.method import Training
 from coadapt.pipeline.partners import partners_of
 from coadapt.pipeline.self_play import Clones, about_training, networks_of
 from coadapt.pipeline.stages import Learner, key_for, stage_name, training_stage
-from coadapt.pipeline.task import Task, code_of, identity_of, new_critic, new_predictor
+from coadapt.pipeline.task import AnyTask, code_of, identity_of, new_critic, new_predictor
 from coadapt.players import Belief
 from coadapt.runs.stage import Inputs, Stage
 
 if TYPE_CHECKING:
     from coadapt.pipeline.study import Study
 
-New = Callable[[Key, Task], Any]
+New = Callable[[Key, AnyTask], Any]
 """An untrained network for a task."""
 
 
@@ -53,7 +53,7 @@ def acting_on(belief: Belief, policy: ConditionedPolicy, conditioning: str) -> B
     return BehaviourConditioned(belief, CONDITIONINGS[conditioning](policy))
 
 
-def metrics_by_type(task: Task) -> Metrics:
+def metrics_by_type(task: AnyTask) -> Metrics:
     """How long the episodes are with partners of each type."""
 
     def metrics(transitions: Transition, labels: Float[Array, "games label"]) -> dict[str, Scalar]:

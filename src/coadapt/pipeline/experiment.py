@@ -31,7 +31,7 @@ from coadapt.pipeline.record import with_record, write_record
 from coadapt.pipeline.regret import joint_optimum_of, optima_of, regret_of
 from coadapt.pipeline.report import headline, summary, verdict
 from coadapt.pipeline.results import Results, gather
-from coadapt.pipeline.saved import PARTNER, Saved, agent_of, save
+from coadapt.pipeline.saved import KEPT_IN, PARTNER, Saved, agent_of, save
 from coadapt.pipeline.seats import MODES, THIS_RUN, AgentSource
 from coadapt.pipeline.self_play import CLONES, cloning_of, made_by, networks_of
 from coadapt.pipeline.showing import Showing
@@ -207,7 +207,8 @@ def files_of(results: Results, outcomes: Inputs, commits: Mapping[str, str | Non
             who = partner.id
             about = _about(study, who.population) | {"type": who.type, "measured": partner._asdict()}
             saved = Saved(PARTNER, study.task, {"policy": policy}, about)
-            where = "partners" if who.held_out else "training-partners"
+            held_out, met = KEPT_IN
+            where = held_out if who.held_out else met
             found[f"{where}/{who}"] = _made_by(saved, made_by(study, who.population), commits)
     return found
 

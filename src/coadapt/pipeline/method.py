@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
 from coadapt.pipeline.stages import Learner
-from coadapt.pipeline.task import Task
+from coadapt.pipeline.task import AnyTask
 from coadapt.players import Player
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Method:
     about: str  # a line of the model card
     trainings: Callable[[Study], tuple[Training, ...]]
     parts: Mapping[str, str]  # its networks by name, and the training that each comes from
-    new: Callable[[Task], dict[str, Any]]  # untrained networks by name, for their shapes
-    player: Callable[[Networks, Task, str], Player]  # networks by name, task, conditioning -> player
+    new: Callable[[AnyTask], dict[str, Any]]  # untrained networks by name, for their shapes
+    player: Callable[[Networks, AnyTask, str], Player]  # networks by name, task, conditioning -> player
     has_belief: bool = False
     is_blind: bool = False  # the control that is told nothing, and that what a label gains is counted from
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from coadapt.partners.population import Partners
+from coadapt.players import Player
 from coadapt.runs.stage import Inputs, Stage
 
 if TYPE_CHECKING:  # what is computed depends on no more of a study than its fields, which are settings
@@ -46,6 +49,9 @@ class PartnerSource(ABC):
     One of your own says who they are (`ids`, `identities`, `in_words`) and has them play (`players`). The rest is for
     partners that have to be made first.
     """
+
+    by_self_play: ClassVar[bool] = False
+    """Whether they are what clones have left behind."""
 
     @property
     def code(self) -> tuple[str, ...]:
@@ -87,6 +93,13 @@ class PartnerSource(ABC):
     def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
         """Those that were trained here, with their networks."""
         return iter(())
+
+    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+        """Each of them alone, by name; those that were trained are read from the folder of a run's saved agents."""
+        del agents
+        players = self.players(study, {})
+        each = lambda n: jax.tree.map(lambda leaf: leaf[n], players)
+        return [(str(who), each(n)) for n, who in enumerate(self.ids(study))]
 
     @abstractmethod
     def in_words(self, study: Study, seed: int | None = None) -> str:

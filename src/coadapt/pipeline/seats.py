@@ -17,7 +17,7 @@ from coadapt.pipeline.method import Method
 from coadapt.pipeline.partners import PartnerSource
 from coadapt.pipeline.self_play import networks_of
 from coadapt.pipeline.stages import Measure, display_of, key_for, measuring_stage, stage_name
-from coadapt.pipeline.task import Task, code_of, identity_of
+from coadapt.pipeline.task import AnyTask, code_of, identity_of
 from coadapt.players import Player, prepared
 from coadapt.runs.stage import Info, Inputs, Stage
 
@@ -49,7 +49,9 @@ def told_labels(policy: Any, labels: Float[Array, "games label"]) -> Seat:
     return Seat(lambda label: with_oracle_label(at_hand, label), labels)
 
 
-def other_labels(key: Key, task: Task, labels: Float[Array, "games label"]) -> dict[str, Float[Array, "games label"]]:
+def other_labels(
+    key: Key, task: AnyTask, labels: Float[Array, "games label"]
+) -> dict[str, Float[Array, "games label"]]:
     """What else than its belief a policy can be told, given the truth."""
     always = {
         f"always_{name}": jnp.tile(row, (len(labels), 1)) for name, row in zip(task.types, _one_hot(task), strict=True)
@@ -57,7 +59,7 @@ def other_labels(key: Key, task: Task, labels: Float[Array, "games label"]) -> d
     return {"oracle_label": labels, "shuffled_label": jax.random.permutation(key, labels), **always}
 
 
-def _one_hot(task: Task) -> Float[Array, "types types"]:
+def _one_hot(task: AnyTask) -> Float[Array, "types types"]:
     return jnp.eye(len(task.types))
 
 

@@ -23,7 +23,7 @@ from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import AsPlayer, PPOConfig, PPOInfo, PPOState
 from coadapt.partners.population import Partners
 from coadapt.pipeline.stages import Learner, display_of, key_for, measuring_stage, stage_name, training_stage
-from coadapt.pipeline.task import Task, code_of, identity_of, new_critic, new_policy, no_label
+from coadapt.pipeline.task import AnyTask, code_of, identity_of, new_critic, new_policy, no_label
 from coadapt.runs.stage import Info, Inputs, Stage
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def untold(policy: ConditionedPolicy, label: Vector) -> BehaviourConditioned:
     return BehaviourConditioned(ConstantBelief(jnp.zeros_like(label)), policy)
 
 
-def as_partner(policy: ConditionedPolicy, task: Task) -> BehaviourConditioned:
+def as_partner(policy: ConditionedPolicy, task: AnyTask) -> BehaviourConditioned:
     """A policy as it plays with copies of itself, and as a partner for ever after."""
     return untold(policy, no_label(task))
 
@@ -75,7 +75,7 @@ def episode_metrics(transitions: Transition, labels: Any) -> dict[str, Scalar]:
     return {"length": jnp.mean(scores.length), "finished": jnp.mean(scores.finished)}
 
 
-def self_play(training: PPOConfig, task: Task, new: Any, as_player: AsPlayer) -> Learner:
+def self_play(training: PPOConfig, task: AnyTask, new: Any, as_player: AsPlayer) -> Learner:
     """A network, made by `new(key, task)`, that learns with copies of itself, told nothing."""
 
     def start(key: Key, condition: Any) -> PPOState:
@@ -119,7 +119,7 @@ def candidates(iterations: int) -> list[int]:
     return [max(n, round(iterations * (n / (CANDIDATES + 1)) ** 2)) for n in range(1, number + 1)]
 
 
-def clones(task: Task, training: PPOConfig, kept: tuple[int, Keep]) -> Learner:
+def clones(task: AnyTask, training: PPOConfig, kept: tuple[int, Keep]) -> Learner:
     """The conditioned policy with copies of itself, and what it was like on the way: so many, kept by a rule."""
     learner = self_play(training, task, new_policy, untold)
     (number, keep), game, label = kept, task.learning_game, no_label(task)
@@ -220,7 +220,7 @@ def self_play_of(study: Study, seed: int, types: Sequence[str]) -> Stage:
     )
 
 
-def with_itself(key: Key, task: Task, policy: ConditionedPolicy, episodes: int) -> Means:
+def with_itself(key: Key, task: AnyTask, policy: ConditionedPolicy, episodes: int) -> Means:
     """What a policy comes to with a copy of itself."""
     player, nothing = as_partner(policy, task), jnp.zeros((side_by_side(episodes), 0))
     alone = Partners(jax.tree.map(lambda leaf: leaf[None], player), jnp.zeros((1, 0)), jnp.zeros(1, jnp.int32))

@@ -1,13 +1,17 @@
 """A study as data: a task, whom agents train with and are held against, what is trained, and what is measured."""
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coadapt.agents.behaviour_conditioned import CONDITIONINGS
 from coadapt.configs.checks import between, distinct, each_between, each_whole, in_batches, one_of, shown, whole
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
-from coadapt.pipeline.partners import CLONE, LARGEST_SEED, PartnerId, PartnerSource
+from coadapt.pipeline.partners import CLONE, LARGEST_SEED, PartnerId, PartnerSource, all_within
+
+UNSAID: Any = None
+"""Stands for settings that are as usual."""
 
 LAYOUTS_AT_ONCE = 10
 """Agents that are held against the best response play on so many layouts side by side."""
@@ -38,35 +42,46 @@ class Measures:
 
 @dataclass(frozen=True)
 class Study:
-    """The whole study. A subclass says what its task is, and where its partners may come from."""
+    """The whole study. How networks train, and what is measured, need not be said: then it is as usual."""
 
-    clones: PPOConfig | None  # self-play of the conditioned policy, told nothing; none: policies start untrained
-    policy: PPOConfig  # with the training partners, told their type; the label-blind control trains the same
-    predictor: SupervisedConfig
-    lstm_clones: PPOConfig | None  # self-play of the recurrent policy
-    lstm: PPOConfig  # with the training partners
-    task: Any = None
-    partners: Any = None  # a PartnerSource: whom agents train with
+    task: Any
+    partners: Any  # a PartnerSource: whom agents train with
     held_out: Any = None  # a PartnerSource: whom nobody trains with, and all are tried with; or none
     methods: tuple[str, ...] = ("behaviour_conditioned", "label_blind", "lstm", "lstm_matched")
+    clones: PPOConfig | None = None  # self-play of the conditioned policy, told nothing; none: policies start untrained
+    policy: PPOConfig = UNSAID  # with the training partners, told their type; the label-blind control trains the same
+    predictor: SupervisedConfig = UNSAID
+    lstm_clones: PPOConfig | None = None  # self-play of recurrent policies
+    lstm: PPOConfig = UNSAID  # of recurrent policies, with the training partners
     levels: tuple[tuple[float, ...], ...] = ()  # of skill between untrained and trained: lengths of self-play
     shares: tuple[float, ...] = ()  # or shares of the way from an untrained player's return to a trained one's
     conditioning: str = "probabilities"  # what the policy gets of a belief in execution
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    seeds: tuple[int, ...] | range = (0, 1, 2, 3, 4)
     curve_points: int = 10  # how often learning is looked at
-    episodes: int = 20_000  # of a method with a held-out partner, in the end
-    validation_episodes: int = 4_000  # of an agent with a partner it trained with, in each way to act on a belief
-    batch: int = 1_000  # of these at a time
-    measures: Measures = field(default_factory=Measures)
+    episodes: int = 2_000  # of a method with a held-out partner, in the end
+    validation_episodes: int = 2_000  # of an agent with a partner it trained with, in each way to act on a belief
+    batch: int = 500  # of these at a time
+    measures: Measures = UNSAID
 
     def __post_init__(self) -> None:
+        if self.is_complete:
+            self._check()
+        else:
+            completed(self)  # which checks itself
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all is said."""
+        return UNSAID not in (self.policy, self.predictor, self.lstm, self.measures)
+
+    def _check(self) -> None:
         for name in ("curve_points", "episodes", "validation_episodes", "batch"):
             whole(name, getattr(self, name))
         self._check_measures()
         one_of("conditioning", self.conditioning, CONDITIONINGS)
         for name in ("seeds", "methods"):
-            distinct(name, getattr(self, name))
-        each_whole("seeds", self.seeds, least=0, most=LARGEST_SEED)
+            distinct(name, tuple(getattr(self, name)))
+        each_whole("seeds", tuple(self.seeds), least=0, most=LARGEST_SEED)
         self._check_levels()
         for source in self.sources:
             source.check(self)
@@ -149,3 +164,52 @@ class Study:
             partners = len(self.partners.ids(self, seed))
             if games % partners:
                 raise ValueError(f"{name}.num_envs must be a multiple of the {partners} training partners, not {games}")
+
+
+GAMES, STEPS = 256, 32
+"""About so many games side by side, and at least so many steps of each in an iteration."""
+USUAL_PPO = PPOConfig(
+    iterations=200,
+    num_envs=GAMES,
+    num_steps=STEPS,
+    minibatches=4,
+    learning_rate=2e-3,
+    max_gradient_norm=1.0,
+    gae_lambda=0.9,
+    entropy_coefficient=0.02,
+)
+USUAL_PREDICTOR = SupervisedConfig(iterations=200, num_envs=GAMES, num_steps=STEPS, minibatches=4, learning_rate=3e-3)
+
+
+def completed(study: Study) -> Study:
+    """The study with the usual settings where nothing is said.
+
+    Trainings are of about the same number of steps, in whole episodes and shared out evenly among the partners.
+    Partners by self-play have clones, and levels of skill that are evenly spaced.
+    """
+    limit, batch = study.task.game.max_steps, study.batch
+    sizes = [len(study.partners.ids(study, seed)) for seed in study.seeds]
+    equal = math.lcm(USUAL_PPO.minibatches, *sizes)
+    played = {"num_envs": equal * max(1, round(GAMES / equal)), "num_steps": limit * max(1, round(STEPS / limit))}
+    ppo, levels = replace(USUAL_PPO, **played), _levels_between(study)
+    measures = Measures(tuple(name for name in CLOSER if limit > 1 or name != "partner_switch"), episodes=2 * batch)
+    usual: dict[str, Any] = {
+        "policy": ppo,
+        "predictor": replace(USUAL_PREDICTOR, **played),
+        "lstm": ppo,
+        "measures": replace(measures, switch_after=max(1, min(measures.switch_after, limit // 2))),
+    }
+    if levels is not None:
+        usual |= {"clones": ppo, "lstm_clones": ppo}
+        usual |= {} if study.levels else {"shares": levels}
+    said = {name: value for name in usual if (value := getattr(study, name)) not in (UNSAID, ())}
+    return replace(study, seeds=tuple(study.seeds), methods=tuple(study.methods), **(usual | said))
+
+
+def _levels_between(study: Study) -> tuple[float, ...] | None:
+    """Shares of the way from untrained to trained for the types in between; none without partners by self-play."""
+    sources = [each for source in study.sources for each in all_within(source) if each.by_self_play]
+    if not sources:
+        return None
+    types = len(getattr(sources[0], "types", ()) or study.task.types)
+    return tuple(n / (types - 1) for n in range(1, types - 1))

@@ -1,5 +1,8 @@
 """A task: everything that belongs to one game. All else of a study is the same for every game."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -7,13 +10,16 @@ import jax.numpy as jnp
 
 from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import LearnedBelief
-from coadapt.agents.encoders import EncoderSpec
+from coadapt.agents.encoders import EncoderSpec, FeedbackSpec, usual_spec
 from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.arrays import Key, Scalar, Vector
+from coadapt.configs.checks import distinct, one_of, shown
+from coadapt.configs.described import described
 from coadapt.evaluation.starts import Played
 from coadapt.games.game import MAIN, Game
 from coadapt.partners.population import Partners
 from coadapt.players import Belief, Seen, seen_first
+from coadapt.storage.fingerprint import code_behind
 
 
 class Heads(NamedTuple):
@@ -22,6 +28,9 @@ class Heads(NamedTuple):
     policy: tuple[int, ...]  # of memoryless policies and of all critics
     lstm_units: int
     predictor: tuple[int, ...]
+
+
+USUAL_HEADS = Heads(policy=(64, 64), lstm_units=64, predictor=(64,))
 
 
 class Optima(NamedTuple):
@@ -55,7 +64,7 @@ class Oracle(Protocol):
 
 
 @runtime_checkable
-class Task(Protocol):
+class AnyTask(Protocol):
     """One game, who can be met in it, and how networks look at it. Its fields are its settings."""
 
     @property
@@ -87,18 +96,58 @@ class Task(Protocol):
     def oracle(self) -> Oracle | None: ...
 
 
-def code_of(task: Task) -> tuple[str, ...]:
+ROLES = ("policy", "critic", "recurrent", "belief")
+"""Of networks that look at a game."""
+
+
+@dataclass(frozen=True, eq=False)  # games and encoders may hold anything: a task is equal to itself alone
+class Task:
+    """A task of your own: a name, a game, and of which types partners can be.
+
+    How networks look at the game may be said by their role: policy, critic, recurrent or belief. Whoever says nothing
+    gets all of an observation, as channels of a grid if it is one array with three axes, and else as one vector.
+    """
+
+    name: str
+    game: Any
+    types: tuple[str, ...]
+    encoders: Mapping[str, EncoderSpec] | None = None
+    heads: Heads = USUAL_HEADS
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}", str(self.name)):
+            raise ValueError(f"a task's name must be up to 64 letters, digits, spaces and _.-, not {shown(self.name)}")
+        distinct("types", self.types)
+        for name in self.types:
+            if not isinstance(name, str) or not name.strip():
+                raise ValueError(f"types must be names, not {shown(name)}")
+        for role in self.encoders or {}:
+            one_of("encoders", role, ROLES)
+
+    @property
+    def learning_game(self) -> Any:
+        return self.game
+
+    def encoder(self, role: str) -> EncoderSpec:
+        known = (self.encoders or {}).get(role)
+        return usual_spec(seen_in(self.game), memoryless=role in ("policy", "critic")) if known is None else known
+
+    @property
+    def oracle(self) -> Oracle | None:
+        return None
+
+
+def code_of(task: AnyTask) -> tuple[str, ...]:
     """The modules that a task is made of: what depends on the task depends on their code."""
-    return tuple(dict.fromkeys((type(task).__module__, type(task.game).__module__)))
+    return tuple(dict.fromkeys((*code_behind(task), *code_behind(task.game))))
 
 
-def identity_of(task: Task) -> dict[str, Any]:
-    """Which task it is, as settings of what depends on it: two with the same fields may differ."""
-    name_of = lambda value: f"{type(value).__module__}.{type(value).__qualname__}"
-    return {"class": name_of(task), "game": name_of(task.game), "types": task.types, "fields": task}
+def identity_of(task: AnyTask) -> dict[str, Any]:
+    """Which task it is, as settings of what depends on it: two with the same fields may differ in their classes."""
+    return {"task": described(task), "game": described(task.game), "types": task.types}
 
 
-def no_label(task: Task) -> Vector:
+def no_label(task: AnyTask) -> Vector:
     """What a policy is told that is told nothing."""
     return jnp.zeros(len(task.types))
 
@@ -108,25 +157,33 @@ def seen_in(game: Game) -> Seen:
     return jax.eval_shape(lambda: seen_first(game, game.reset(jax.random.key(0)), MAIN))
 
 
-def new_policy(key: Key, task: Task) -> ConditionedPolicy:
+def new_policy(key: Key, task: AnyTask) -> ConditionedPolicy:
     """A policy that is told a label."""
     actions, _ = task.game.num_actions
     spec, seen = task.encoder("policy"), seen_in(task.game)
     return ConditionedPolicy(key, spec, seen, len(task.types), task.heads.policy, actions)
 
 
-def new_critic(key: Key, task: Task) -> ConditionedCritic:
+def new_critic(key: Key, task: AnyTask) -> ConditionedCritic:
     """The value network of any training."""
     return ConditionedCritic(key, task.encoder("critic"), seen_in(task.game), len(task.types), task.heads.policy)
 
 
-def new_recurrent_policy(key: Key, task: Task) -> RecurrentPolicy:
+def new_recurrent_policy(key: Key, task: AnyTask) -> RecurrentPolicy:
     """A policy that has to find out for itself."""
-    actions, _ = task.game.num_actions
-    return RecurrentPolicy(key, task.encoder("recurrent"), seen_in(task.game), task.heads.lstm_units, (), actions)
+    return _recurrent(key, task, task.encoder("recurrent"))
 
 
-def new_predictor(key: Key, task: Task) -> LearnedBelief:
+def new_rl2_policy(key: Key, task: AnyTask) -> RecurrentPolicy:
+    """The same, shown what came of its last step, too."""
+    return _recurrent(key, task, FeedbackSpec(task.encoder("recurrent"), task.game.num_actions[MAIN]))
+
+
+def _recurrent(key: Key, task: AnyTask, spec: EncoderSpec) -> RecurrentPolicy:
+    return RecurrentPolicy(key, spec, seen_in(task.game), task.heads.lstm_units, (), task.game.num_actions[MAIN])
+
+
+def new_predictor(key: Key, task: AnyTask) -> LearnedBelief:
     """The network that says of which type the partner is."""
     heads = task.heads
     spec, seen = task.encoder("belief"), seen_in(task.game)

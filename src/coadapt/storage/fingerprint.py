@@ -13,6 +13,7 @@ from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
+from coadapt.configs.described import module_named, modules_of
 from coadapt.storage.sealed import checksum
 
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "equinox", "optax")
@@ -24,18 +25,33 @@ def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, st
     return {name: version(name) for name in packages}
 
 
+def code_behind(value: Any) -> tuple[str, ...]:
+    """The modules that a value is made of, without those that come with Python or are known by their version."""
+    is_own = lambda name: name.partition(".")[0] not in (*sys.stdlib_module_names, *PACKAGES)
+    return tuple(dict.fromkeys(filter(is_own, modules_of(value))))
+
+
 @cache
 def fingerprint(*modules: str) -> str:
     """Of modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
     behind = {name: file for module in modules for name, file in modules_behind(module).items()}
-    codes = [f"{name} {_normal_form_of(file, _stamp(file))}" for name, file in sorted(behind.items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
-    return checksum("\n".join([*codes, *packages]).encode())
+    return checksum("\n".join([*_codes(behind), *packages]).encode())
+
+
+def fingerprint_of_family(module: str) -> str:
+    """The same of a module and its relatives without coadapt: what somebody's files say, whichever coadapt there is."""
+    is_ours = lambda file: file.is_relative_to(Path(__file__).parents[1])
+    return checksum("\n".join(_codes({n: f for n, f in modules_behind(module).items() if not is_ours(f)})).encode())
+
+
+def _codes(behind: dict[str, Path]) -> list[str]:
+    return [f"{name} {_normal_form_of(file, _stamp(file))}" for name, file in sorted(behind.items())]
 
 
 def modules_behind(module: str) -> dict[str, Path]:
     """The module and all of ours that it needs, with their files."""
-    first, file = _called(module), _file(module)
+    first, file = module_named(module), _file(module)
     homes = (Path(__file__).parents[1], _home(first, file))
     found, waiting = {first: file}, [first]
     while waiting:
@@ -46,14 +62,6 @@ def modules_behind(module: str) -> dict[str, Path]:
                 found[name] = file
                 waiting.append(name)
     return found
-
-
-def _called(module: str) -> str:
-    """The name of a module; a script has that of its file."""
-    if module != "__main__":
-        return module
-    spec = sys.modules["__main__"].__spec__
-    return spec.name if spec is not None else _file(module).stem
 
 
 def _home(name: str, file: Path) -> Path:

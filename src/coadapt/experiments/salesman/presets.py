@@ -45,6 +45,10 @@ PAPER = SalesmanStudy(
     lstm=PPOConfig(iterations=1_000, num_envs=81, num_steps=50),
     task=SalesmanTask(pairs="absolute"),
     partners=SelfPlay(own=True),
+    episodes=20_000,
+    validation_episodes=4_000,
+    batch=1_000,
+    measures=Measures(),
 )
 
 _SELF_PLAY = PPOConfig(

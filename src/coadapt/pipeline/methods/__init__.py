@@ -9,6 +9,7 @@ from coadapt.pipeline.study import Study
 MODULES = (  # a line for each, in the order of tables
     "behaviour_conditioned",
     "lstm",
+    "rl2",
     "label_blind",
 )
 METHODS: dict[str, Method] = {

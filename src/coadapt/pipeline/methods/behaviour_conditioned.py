@@ -9,7 +9,7 @@ import jax
 from coadapt.pipeline.co_op import acting_on, predictor, with_oracle_label, with_partners
 from coadapt.pipeline.method import Method, Training
 from coadapt.pipeline.self_play import goes_on_from
-from coadapt.pipeline.task import Task, new_policy, new_predictor
+from coadapt.pipeline.task import AnyTask, new_policy, new_predictor
 
 if TYPE_CHECKING:
     from coadapt.pipeline.study import Study
@@ -26,7 +26,7 @@ def trainings(study: Study) -> tuple[Training, ...]:
     )
 
 
-def new(task: Task) -> dict[str, Any]:
+def new(task: AnyTask) -> dict[str, Any]:
     key = jax.random.key(0)
     return {"policy": new_policy(key, task), "belief": new_predictor(key, task)}
 

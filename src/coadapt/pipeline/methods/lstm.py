@@ -12,7 +12,7 @@ import jax
 
 from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.learning.ppo import PPOConfig
-from coadapt.pipeline.co_op import with_partners
+from coadapt.pipeline.co_op import New, with_partners
 from coadapt.pipeline.method import Method, Training
 from coadapt.pipeline.self_play import self_play
 from coadapt.pipeline.stages import environment_steps
@@ -30,14 +30,20 @@ def finding_out(policy: RecurrentPolicy, label: Any = None) -> RecurrentPolicy:
     return policy
 
 
-def trainings(study: Study, purpose: str, training: PPOConfig) -> tuple[Training, ...]:
-    """The baseline with copies of itself, if there is such a training, and then with the training partners."""
-    with_others = lambda study, training: with_partners(study, training, finding_out, new_recurrent_policy)
+def trainings(
+    study: Study, purpose: str, training: PPOConfig, new: New = new_recurrent_policy, code: str = __name__
+) -> tuple[Training, ...]:
+    """The baseline with copies of itself, if there is such a training, and then with the training partners.
+
+    Other recurrent policies than the baseline's have clones of their own.
+    """
+    with_others = lambda study, training: with_partners(study, training, finding_out, new)
     if study.lstm_clones is None:
-        return (Training(purpose, __name__, training, with_others),)
-    with_copies = lambda study, training: self_play(training, study.task, new_recurrent_policy, finding_out)
-    clones = Training(CLONES, __name__, study.lstm_clones, with_copies, alone=True)
-    return clones, Training(purpose, __name__, training, with_others, starts=CLONES)
+        return (Training(purpose, code, training, with_others),)
+    with_copies = lambda study, training: self_play(training, study.task, new, finding_out)
+    called = CLONES if new is new_recurrent_policy else f"{purpose}_clones"
+    clones = Training(called, code, study.lstm_clones, with_copies, alone=True)
+    return clones, Training(purpose, code, training, with_others, starts=called)
 
 
 def matched(study: Study) -> PPOConfig:

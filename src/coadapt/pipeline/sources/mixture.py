@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Count, Key
 from coadapt.pipeline.partners import Partner, PartnerId, PartnerSource
-from coadapt.players import Decision, Seen
+from coadapt.players import Decision, Player, Seen
 from coadapt.runs.stage import Inputs, Stage
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Mixture(PartnerSource):
     def left_behind(self, study: Study, outcomes: Inputs) -> Iterator[tuple[Partner, Any]]:
         for source in self.sources:
             yield from source.left_behind(study, outcomes)
+
+    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+        return [each for source in self.sources for each in source.members(study, agents)]
 
     def in_words(self, study: Study, seed: int | None = None) -> str:
         return " and ".join(source.in_words(study, seed) for source in self.sources)

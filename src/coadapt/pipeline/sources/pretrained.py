@@ -15,7 +15,8 @@ import jax.numpy as jnp
 from coadapt.configs.data import plain
 from coadapt.pipeline.partners import CLONE, PartnerId, PartnerSource, all_within
 from coadapt.pipeline.saved import PARTNER, Agent, Saved, path_of, read
-from coadapt.pipeline.task import Task
+from coadapt.pipeline.task import AnyTask
+from coadapt.players import Player
 from coadapt.runs import stage as stage_module
 from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import Incompatible, json_text
@@ -84,6 +85,10 @@ class Pretrained(PartnerSource):
         saved = (read_file(name, study.task)._replace(networks=inputs[self.stage][name]) for name in self.files)
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *(each.as_player() for each in saved))
 
+    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+        del agents
+        return [(name, read_file(name, study.task).as_player()) for name in self.files]
+
     def in_words(self, study: Study, seed: int | None = None) -> str:
         del seed
         return f"pretrained partners ({', '.join(map(str, self.ids(study)))})"
@@ -111,7 +116,7 @@ def _was_trained_so(about: Mapping[str, Any], study: Study) -> bool:
     return same_training and about["task"] == plain(study.task)
 
 
-def handing_on(name: str, files: Mapping[str, Agent], task: Task, family: str) -> Stage:
+def handing_on(name: str, files: Mapping[str, Agent], task: AnyTask, family: str) -> Stage:
     """The stage that does nothing but hand on the networks in some files, whose they are being said, by their names."""
     read_all = lambda: {each: read_file(each, task, agent).networks for each, agent in files.items()}
     return Stage(
@@ -131,7 +136,7 @@ def digests(files: Sequence[str]) -> dict[str, str]:
     return {name: checksum(json_text(read_manifest(path_of(name))).encode()) for name in files}
 
 
-def read_file(name: str, task: Task, agent: Agent = PARTNER) -> Saved:
+def read_file(name: str, task: AnyTask, agent: Agent = PARTNER) -> Saved:
     """A file for this task, which is read once, and again if it was written anew."""
     path = path_of(name)
     return _read(path, repr(read_manifest(path)), task.name, type(task), agent)

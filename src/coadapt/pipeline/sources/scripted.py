@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from inspect import unwrap
-from types import MethodType, ModuleType
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
 from coadapt.configs.checks import one_of
-from coadapt.configs.data import plain
+from coadapt.configs.described import described
 from coadapt.partners.mixed import Cast, OneOf
 from coadapt.pipeline.partners import PartnerId, PartnerSource
 from coadapt.players import Player
 from coadapt.runs.stage import Inputs
+from coadapt.storage.fingerprint import code_behind
 from coadapt.storage.sealed import checksum
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Scripted(PartnerSource):
 
     @property
     def code(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((__name__, *(type(player).__module__ for _, player in self.members))))
+        return (__name__, *code_behind([player for _, player in self.members]))
 
     @property
     def settings(self) -> Any:
@@ -79,44 +78,6 @@ class Scripted(PartnerSource):
         return f"scripted partners ({', '.join(str(who) for who, _ in self.members)})"
 
 
-def described(value: Any, around: tuple[int, ...] = ()) -> Any:
-    """What a player is, as plain data: its class, and all that it holds, functions and what they hold included."""
-    if value is None or isinstance(value, str | int | float) or hasattr(value, "tolist"):
-        return plain(value)
-    if id(value) in around:  # it holds itself
-        return "..."
-    within = lambda part: described(part, (*around, id(value)))
-    if isinstance(value, Mapping):
-        return {str(name): within(each) for name, each in value.items()}
-    if isinstance(value, list | tuple) and not hasattr(value, "_asdict"):
-        return [within(each) for each in value]
-    if isinstance(value, ModuleType):
-        return value.__name__
-    if isinstance(value, partial):
-        return {"partial": within((value.func, value.args, value.keywords))}
-    if isinstance(value, MethodType):
-        return {"method": within((value.__func__, value.__self__))}
-    if hasattr(value, "__qualname__"):
-        return _of_function(unwrap(value) if callable(value) else value, within)
-    return {"class": within(type(value))} | within(_fields(value))
-
-
-def _of_function(value: Any, within: Callable[[Any], Any]) -> Any:
-    """The name of a function or a class; and what a function has been given beforehand, for it acts on that."""
-    cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
-    usual = [*(getattr(value, "__defaults__", None) or ()), *(getattr(value, "__kwdefaults__", None) or {}).values()]
-    name = f"{value.__module__}.{value.__qualname__}"
-    return [name, *map(within, (*cells, *usual))] if cells or usual else name
-
-
 def _name_of(player: Player) -> str:
     """The same for players of one class that hold the same."""
     return f"{type(player).__name__} ({checksum(json.dumps(described(player)).encode())[:12]})"
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    if hasattr(value, "_asdict"):
-        return value._asdict()
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return vars(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -13,6 +14,7 @@ from coadapt.configs.checks import each_whole, one_of
 from coadapt.evaluation.returns import cells_of
 from coadapt.evaluation.wording import listed
 from coadapt.pipeline.partners import CLONE, LARGEST_SEED, Partner, PartnerId, PartnerSource, all_within
+from coadapt.pipeline.saved import KEPT_IN, read
 from coadapt.pipeline.self_play import (
     SELF_PLAY,
     as_partner,
@@ -24,7 +26,9 @@ from coadapt.pipeline.self_play import (
     snapshots_of,
 )
 from coadapt.pipeline.stages import stage_name
+from coadapt.players import Player
 from coadapt.runs.stage import Inputs, Stage
+from coadapt.storage.trees import manifest_file
 
 if TYPE_CHECKING:
     from coadapt.pipeline.study import Study
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class SelfPlay(PartnerSource):
     """What clones of these seeds were on their way, a partner of every type each."""
+
+    by_self_play = True
 
     seeds: tuple[int, ...] = ()
     own: bool = False  # an agent meets its own clones too, in the place of others if its seed is not one of these
@@ -89,6 +95,11 @@ class SelfPlay(PartnerSource):
                 who = PartnerId(clone, name, held_out=self in all_within(study.held_out))
                 policy = jax.tree.map(lambda leaf, n=n: leaf[n], snapshots)
                 yield Partner(who, int(iteration), cells[n].length, cells[n].total), policy
+
+    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+        lie = ((who, agents / kept / str(who)) for who in self.ids(study) for kept in KEPT_IN)
+        there = ((who, path) for who, path in lie if manifest_file(path).exists())
+        return [(str(who), read(path, {study.task.name: study.task}).as_player()) for who, path in there]
 
     def in_words(self, study: Study, seed: int | None = None) -> str:
         return f"clones of {seeds_in_words(sorted(self.clones(study, seed)))}"
