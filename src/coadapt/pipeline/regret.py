@@ -109,8 +109,9 @@ def _seats(
     if method.has_belief:
         policy = agents.networks(method, inputs, seed)["policy"]
         seats["oracle_label"] = told_labels(policy, labels)
-        informed = acting_on(oracle.posterior(partners), policy, study.conditioning)
-        seats["exact_posterior"] = taken_by(informed, labels)
+        posterior = oracle.posterior(partners)
+        if posterior is not None:
+            seats["exact_posterior"] = taken_by(acting_on(posterior, policy, study.conditioning), labels)
     return seats
 
 

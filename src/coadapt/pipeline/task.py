@@ -44,8 +44,10 @@ class Optima(NamedTuple):
 class Oracle(Protocol):
     """Exact truths about a game and some partners. A *layout* is what stays the same while starts differ."""
 
-    def posterior(self, partners: Partners) -> Belief:
-        """All that can be known of whom one plays with, if it is one of these, each as likely as any other."""
+    def posterior(self, partners: Partners) -> Belief | None:
+        """All that can be known of whom one plays with, if it is one of these, each as likely as any other. None if
+        nobody can tell: then nothing is held against it.
+        """
         ...
 
     def starts(self, key: Key, number: int) -> Any:

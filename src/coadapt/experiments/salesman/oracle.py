@@ -30,6 +30,7 @@ from coadapt.oracles.salesman import (
     check_fits,
     joint_optimum,
 )
+from coadapt.oracles.tabular import on_average
 from coadapt.partners.population import Partners
 from coadapt.pipeline.task import Optima
 from coadapt.players import prepared, shown_first
@@ -110,14 +111,6 @@ def led_to(game: Salesman, before: SalesmanObservation, after: SalesmanObservati
     """Which actions can have brought the other agent from where it was to where it is."""
     reached = jnp.clip(before.other[None] + jnp.asarray(MOVES), 0, game.size - 1)
     return jnp.all(reached == after.other[None], axis=1)
-
-
-def on_average(
-    behaviours: Float[Array, "partner *table"], labels: Float[Array, "partner type"]
-) -> Float[Array, "type *table"]:
-    """What the partners of each type do on average, wherever they may be."""
-    shares = labels / jnp.sum(labels, axis=0, keepdims=True)
-    return jnp.tensordot(shares.T, behaviours, axes=1)
 
 
 def from_table(starts: SalesmanState, table: Table) -> Float[Array, "starts"]:
