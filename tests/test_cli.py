@@ -27,7 +27,7 @@ def coadapt(*arguments, folder, **settings):
         (("--help",), "matrix-game"),
         (("reproduce", "--help"), "matrix-game"),
         ((*MATRIX_GAME, "--help"), "Ctrl-C"),
-        (("resume", "--help"), "coadapt resume matrix_game --fork"),
+        (("resume", "--help"), "coadapt resume matrix_game"),
         (("runs", "--help"), "compare"),
     ],
 )
@@ -176,7 +176,11 @@ TABLES = {
         (("--publish", "file/below"), "nothing can be published in file/below: Not a directory."),
         (("--checkpoint-every", "-1"), "checkpoint-every must be a number from 0 to 1e+06, not -1.0."),
         (("--track", "paper"), "there is no tracker 'paper'; choose one of: tensorboard, wandb."),
-        (("--fresh", "--fork"), "--fresh makes everything again and --fork goes on from a checkpoint; choose one."),
+        (("--init-from", "lost/policy-000001"), "lost/policy-000001.json is missing."),
+        (
+            ("--fresh", "--init-from", "policy-000001"),
+            "--fresh makes everything again and --init-from goes on from a checkpoint; choose one.",
+        ),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_nothing_is_written(tmp_path, arguments, sentence):
@@ -211,7 +215,7 @@ def test_a_refusal_leaves_no_folder_to_publish_in_behind(tmp_path):
     """The place is looked at before the run is opened, which then refuses another configuration than its own."""
     runs.begin(tmp_path / "runs" / "mine", matrix_game.EXPERIMENT.name, plain(matrix_game.FAST))
     changed = ("--set", "policy.learning_rate=0.5", "--publish", "new/place", "--quiet")
-    answer = coadapt("resume", "mine", *changed, folder=tmp_path)
+    answer = coadapt(*MATRIX_GAME, "--run", "mine", *changed, folder=tmp_path)
     assert answer.returncode == 2
     assert "policy.learning_rate was 0.03 and is 0.5" in answer.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]

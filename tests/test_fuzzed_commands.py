@@ -51,7 +51,7 @@ setting = [f"{field}={value}" for field in FIELDS for value in VALUES] + ODD
 
 OPTIONS = {
     "--publish": path,
-    "--fork": [],
+    "--init-from": path,
     "--checkpoint-every": number,
     "--track": ["tensorboard", "wandb", "paper"],
     "--quiet": [],
@@ -62,7 +62,7 @@ GRAMMAR = {
     ("reproduce", "matrix-game"): CONFIGURED | {"--alphas": number, "--seeds": number, "--payoff": path},
     ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number, "--episodes": number},
     ("train", "salesman"): CONFIGURED | {"--seed": number},
-    ("resume",): OPTIONS | {"--set": setting, "": path},
+    ("resume",): OPTIONS | {"": path},
     ("evaluate",): {"": [*AGENTS, *path], "--partners": AGENTS, "--episodes": number, "--greedy": [], "--seed": number},
     ("watch",): {"": [*AGENTS, *path], "--partner": AGENTS, "--seed": number, "--to": [*path, "x.gif", "x.png"]},
     ("report",): {"": path, "--to": path},

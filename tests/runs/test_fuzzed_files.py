@@ -36,6 +36,7 @@ GIGABYTE = 2**30
 DEEP = b"[" * 900 + b"]" * 900
 
 RUN = ("runs", "show", "run"), ("resume", "run", "--quiet")
+AGAIN = ("--init-from", "runs/run/checkpoints/second-000003")
 WHOLE = (("report", "whole", "--to", "page"),)
 READERS = {
     "runs/run/run.json": (("runs",), ("runs", "compare", "run", "whole"), *RUN),
@@ -47,8 +48,8 @@ READERS = {
     "runs/run/lock": (("runs",), *RUN),
     "runs/run/metrics/first.jsonl": RUN,
     "runs/run/metrics/second.jsonl": RUN,
-    "runs/run/checkpoints/second-000003.json": (RUN[1], ("resume", "run", "--fork", "--quiet")),
-    "runs/run/checkpoints/second-000003.safetensors": (RUN[1], ("resume", "run", "--fork", "--quiet")),
+    "runs/run/checkpoints/second-000003.json": (RUN[1], ("resume", "run", "--quiet", *AGAIN)),
+    "runs/run/checkpoints/second-000003.safetensors": (RUN[1], ("resume", "run", "--quiet", *AGAIN)),
     "runs/run/checkpoints/first-000004.json": (RUN[1],),
     "runs/artefacts/FIRST/outcome.json": (RUN[1],),
     "runs/artefacts/FIRST/outcome.safetensors": (RUN[1],),

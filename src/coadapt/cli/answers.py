@@ -119,9 +119,8 @@ def stops_explained(folder: Path) -> Iterator[None]:
         say_stopped(folder)
         raise SystemExit(stop.status) from None
     except Diverged as stop:
-        raise _leave(
-            f"{stop}; go on under other settings with: {go_on} --fork --set FIELD=VALUE", FAILURE, ""
-        ) from None
+        advice = "go on from a checkpoint in a new run with: --init-from CHECKPOINT --set FIELD=VALUE"
+        raise _leave(f"{stop}; {advice}", FAILURE, "") from None
     except CannotWrite as stop:
         raise _leave(
             f"{stop}; what was stored before is whole; when there is room, go on with: {go_on}", FAILURE, ""

@@ -40,7 +40,10 @@ class Options:
     """What every command that runs something understands."""
 
     publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None
-    fork: Annotated[bool, arg(help="Go on from its checkpoint in a new run beside it, whatever has changed.")] = False
+    init_from: Annotated[
+        tuple[Path, ...],
+        arg(help="Checkpoints of other runs, as runs/NAME/checkpoints/policy-000012, that a new run goes on from."),
+    ] = ()
     checkpoint_every: Annotated[float, arg(help="Seconds between two checkpoints.")] = 30.0
     track: Annotated[
         str | None, arg(help="Send metrics to tensorboard or to wandb, too (pip install 'coadapt[track]').")
@@ -57,9 +60,10 @@ class Options:
         between("checkpoint-every", self.checkpoint_every, 0, 1e6)
         if self.track is not None:
             check_tracker(self.track)
-        if fresh and self.fork:
-            raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
-        return RunOptions(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_stopped)
+        if fresh and self.init_from:
+            raise ValueError("--fresh makes everything again and --init-from goes on from a checkpoint; choose one")
+        init_from = tuple(path.with_suffix("") for path in self.init_from)
+        return RunOptions(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, init_from, say_stopped)
 
 
 AllOptions = Annotated[Options, arg(name="")]
@@ -181,17 +185,13 @@ def train_salesman(
 
 
 def resume(
-    run: Annotated[Positional[Path], arg(help="The run's name, or its folder.")],
-    settings: Settings = (),
-    options: AllOptions = AS_USUAL,
+    run: Annotated[Positional[Path], arg(help="The run's name, or its folder.")], options: AllOptions = AS_USUAL
 ) -> None:
     """Go on with a run from its newest checkpoint, as if it had never stopped.
 
-    Under another configuration a run does not go on, for its numbers would be of neither; with --fork a new run does.
-
-    Example: coadapt resume matrix_game --fork --set rl2.learning_rate=0.001
+    Example: coadapt resume matrix_game
     """
-    from coadapt.configs.data import changed, read_config
+    from coadapt.configs.data import read_config
     from coadapt.storage import runs
 
     folder = run_folder(run)
@@ -206,8 +206,7 @@ def resume(
                 f"{folder} is of {there.experiment!r}, which whoever began it goes on with: run that again"
             )
         experiment = EXPERIMENTS[there.experiment]
-        asked = runs.config_of(there) if options.fork else there.config
-        config = changed(read_config(experiment.config, asked), settings)
+        config = read_config(experiment.config, there.config)
         run_options = options.run_options()
     run_to_end(experiment, config, folder, run_options, options.publish)
 
@@ -224,6 +223,7 @@ def run_to_end(
 ) -> None:
     """Carry it out, show the tables, and say where everything is."""
     from coadapt.runs.experiment import plan
+    from coadapt.runs.initial import origins_of
     from coadapt.runs.launch import finish, opened
     from coadapt.storage import published, runs
     from coadapt.storage.files import make_folder
@@ -236,9 +236,9 @@ def run_to_end(
         planned = None
         if run_options.fresh or not there:
             with nothing_begun(run_options.progress), run_options.progress.busy("planning"):
-                planned = plan(experiment, config, {})  # which refuses what does not fit into memory
-        make_folder(folder)
-    with stops_explained(folder), opened(experiment, config, folder, run_options) as run, stops_explained(run.folder):
+                planned = plan(experiment, config, origins_of(run_options.init_from))  # refuses what does not fit
+        make_folder(folder, keep=False)
+    with stops_explained(folder), opened(experiment, config, folder, run_options) as run:
         report = finish(experiment, config, run, run_options, planned)
         if publish is not None:
             published.publish(run, publish)

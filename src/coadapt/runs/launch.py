@@ -1,4 +1,4 @@
-"""Beginning a run, going on with it, or forking it: one door for all three."""
+"""Beginning a run, or going on with it: one door for both."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,7 +10,7 @@ from coadapt.configs.checks import shown
 from coadapt.configs.data import differences, plain
 from coadapt.runs.executor import RunOptions, Worker
 from coadapt.runs.experiment import Experiment, Planned, Report, plan
-from coadapt.runs.fork import fork
+from coadapt.runs.initial import hand_over, initial, origins_of
 from coadapt.runs.interruption import listening
 from coadapt.runs.progress import Progress
 from coadapt.storage import runs
@@ -38,21 +38,26 @@ def carry_out(
 
 @contextmanager
 def opened(experiment: Experiment, config: Any, folder: Path, options: RunOptions) -> Iterator[Run]:
-    """The run, locked: a new one, or the one that is there if it is the same, or a fork of it."""
+    """The run, locked: a new one, or the one that is there if it is the same."""
     remember_compiled_programs()
     if options.fresh and runs.exists(folder):
         _move_aside(folder, options.progress)
-    if options.fork and runs.exists(folder):
-        with options.progress.busy("planning"):
-            folder = fork(experiment, config, _read(folder, experiment), options.progress)
+    origins, handed_over = origins_of(options.init_from), []
+    if origins and not runs.exists(folder):
+        planned = plan(experiment, config, origins)
+        handed_over = [initial(path, planned) for path in options.init_from]
     with locked(make_folder(folder)) as lock:
         if not lock.excludes:
             options.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
         if not runs.exists(folder):
-            run = runs.begin(folder, experiment.name, plain(config), fresh=options.fresh)
+            run = runs.begin(folder, experiment.name, plain(config), fresh=options.fresh, origins=origins)
+            for each in handed_over:
+                hand_over(each, run)
         else:
             run = _read(folder, experiment)
             _check_same(run, plain(config))
+            if origins and origins != run.origins:
+                raise Incompatible(f"{folder} did not begin with these checkpoints; choose another run")
         yield replace(run, lock=lock)
 
 
@@ -104,8 +109,8 @@ def _check_fields(run: Run, config: Any, complaint: str) -> None:
     if fields:
         others = f" and {len(fields) - MOST_FIELDS} more" if len(fields) > MOST_FIELDS else ""
         raise Changed(
-            f"{run.folder}: {complaint}: {', '.join(fields[:MOST_FIELDS])}{others}; undo that, or choose another run, "
-            "or add --fork to go on from its checkpoint in a new run"
+            f"{run.folder}: {complaint}: {', '.join(fields[:MOST_FIELDS])}{others}; undo that, or choose another run,"
+            " which may go on from a checkpoint of this one with --init-from"
         )
 
 

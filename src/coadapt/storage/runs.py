@@ -58,8 +58,7 @@ class Run:
     experiment: str
     config: dict[str, Any]
     fresh: bool = False  # whether it makes everything itself, whatever is there already
-    parent: str | None = None  # the id of the run it was forked from
-    origins: dict[str, str] = field(default_factory=dict)  # stages that go on from a checkpoint of another making
+    origins: dict[str, str] = field(default_factory=dict)  # checksums of checkpoints that stages went on from
     lock: Lock | None = field(default=None, compare=False)  # of whoever may write it
 
     def check_lock(self) -> None:
@@ -119,15 +118,6 @@ class Run:
         with suppress(StorageError):
             write_json(self.folder / "state.json", {"state": state} | details)
 
-    def metrics_until(self, stage: str, done: int) -> bytes:
-        """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
-        kept: dict[int, bytes] = {}
-        for line in read_lines(self.metrics(stage)):
-            number = _number(line)
-            if number is not None and number <= done:
-                kept.setdefault(number, line.data)  # of two that wrote the same chunk, the first
-        return b"".join(kept.values())
-
     def set_metrics(self, stage: str, lines: bytes) -> None:
         """Let a stage's metrics be these lines."""
         file = self.metrics(stage)
@@ -144,6 +134,16 @@ def _number(line: Line) -> int | None:
     """Which chunk a line of the metrics is of, if it can be read. They are counted from one."""
     number = None if line.record is None else line.record.get("done")
     return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None
+
+
+def metrics_until(file: Path, done: int) -> bytes:
+    """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
+    kept: dict[int, bytes] = {}
+    for line in read_lines(file):
+        number = _number(line)
+        if number is not None and number <= done:
+            kept.setdefault(number, line.data)  # of two that wrote the same chunk, the first
+    return b"".join(kept.values())
 
 
 def _read_dictionary(file: Path) -> dict[str, Any]:

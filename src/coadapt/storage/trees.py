@@ -54,11 +54,17 @@ def load(
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
+def not_finite(tree: Any) -> str | None:
+    """The first array with numbers that no network can compute with, if there is one."""
+    is_float = lambda leaf: jnp.issubdtype(leaf.dtype, jnp.floating)
+    bad = (name for name, leaf in _named(tree).items() if is_float(leaf) and not np.isfinite(leaf).all())
+    return next(bad, None)
+
+
 def check_finite(path: Path, tree: Any) -> None:
-    """Refuse what was loaded from the path if there is something in it that no network can compute with."""
-    for name, leaf in _named(tree).items():
-        if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.isfinite(leaf).all():
-            raise Incompatible(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
+    """Refuse what was loaded from the path if it has such an array."""
+    if name := not_finite(tree):
+        raise Incompatible(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
 
 
 def check(path: Path) -> None:
