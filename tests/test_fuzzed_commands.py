@@ -55,12 +55,13 @@ OPTIONS = {
     "--checkpoint-every": number,
     "--track": ["tensorboard", "wandb", "paper"],
     "--quiet": [],
+    "--fresh": [],
 }
-EXPERIMENT = OPTIONS | {"--set": setting, "--run": path, "--fresh": []}
+EXPERIMENT = OPTIONS | {"--set": setting, "--run": path}
 CONFIGURED = EXPERIMENT | {"--preset": ["fast", "paper", "quick", "slow"], "--config": path}
 GRAMMAR = {
-    ("reproduce", "matrix-game"): CONFIGURED | {"--alphas": number, "--seeds": number, "--payoff": path},
-    ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number, "--episodes": number},
+    ("reproduce", "matrix-game"): CONFIGURED | {"--seeds": number},
+    ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number},
     ("train", "salesman"): CONFIGURED | {"--seed": number},
     ("resume",): OPTIONS | {"": path},
     ("evaluate",): {"": [*AGENTS, *path], "--partners": AGENTS, "--episodes": number, "--greedy": [], "--seed": number},

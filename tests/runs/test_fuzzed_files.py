@@ -66,7 +66,6 @@ READERS = {
     "agents/agent.safetensors": (("evaluate", "agents/agent", "--partners", "agents/partner"),),
     "agents/partner.json": (("watch", "agents/agent", "--partner", "agents/partner"),),
     "files/config.json": (("reproduce", "matrix-game", "--config", "files/config.json", "--quiet"),),
-    "files/payoff.json": (("reproduce", "matrix-game", "--payoff", "files/payoff.json", "--quiet"),),
 }
 """By file, the commands that read it."""
 ONLY_LOOK = {"runs", "evaluate", "watch"}
@@ -260,7 +259,6 @@ def pristine(tmp_path_factory):
             shutil.copy(file, place / f"agents/{name}{file.suffix}")
     (place / "files").mkdir()
     (place / "files/config.json").write_text(json_text(plain(matrix_game.FAST)))
-    (place / "files/payoff.json").write_text("[[1.0, 0.0], [0.0, 1.0]]")
     return place
 
 
