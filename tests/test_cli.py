@@ -165,7 +165,7 @@ TABLES = {
         (("--config", "ragged.json"), "the configuration must be an object with named fields, not [[1, 2], [3]]."),
         (
             ("--run", "artefacts"),
-            "a run cannot be called artefacts: this is where the runs beside it keep what is finished.",
+            "a run cannot be called artefacts: there runs keep what is finished.",
         ),
         (("--publish", "."), ". holds file, which was not published by coadapt; choose another folder."),
         (

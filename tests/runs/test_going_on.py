@@ -284,8 +284,8 @@ def test_what_happens_outside_the_stages_is_remembered_too(tmp_path, monkeypatch
 def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
     stop_after(2, tmp_path / "run")
     monkeypatch.setattr("coadapt.runs.experiment.fingerprint", lambda module: "other code")
-    changed = "the code that makes first has changed since its checkpoint; a new run goes on from it with --init-from"
-    with pytest.raises(Incompatible, match=f"{changed} {tmp_path}/run/checkpoints/first-000002, --fresh makes"):
+    changed = "the code that makes first has changed since its checkpoint; --fresh makes everything again, --init-from"
+    with pytest.raises(Incompatible, match=f"{changed} {tmp_path}/run/checkpoints/first-000002 goes on in a new run"):
         run_toy(tmp_path / "run")
 
 
@@ -296,7 +296,7 @@ def test_a_compiler_that_is_set_otherwise_is_named(tmp_path, stop_after, monkeyp
     monkeypatch.setenv("XLA_FLAGS", "")
     with pytest.raises(
         Incompatible,
-        match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; a new run",
+        match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fresh",
     ):
         run_toy(tmp_path / "run")
 

@@ -103,9 +103,7 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
     for name, other in zip(partners, others, strict=True):
         check_same_game(ours, other, path_of(name))
         if other.agent is not PARTNER:
-            raise Incompatible(
-                f"{name} is an agent ({other.agent.name}), not a partner; partners are those of clone training"
-            )
+            raise Incompatible(f"{name} is an agent ({other.agent.name}), not a partner of clone training")
     return ours, others
 
 

@@ -19,7 +19,7 @@ from coadapt.configs.data import plain
 from coadapt.runs.experiment import Planned, Report
 from coadapt.runs.initial import check_size
 from coadapt.runs.interruption import Interrupted, Interruption
-from coadapt.runs.progress import Progress, Silent
+from coadapt.runs.progress import Progress
 from coadapt.runs.stage import Info, Inputs, Stage
 from coadapt.runs.times import times_told
 from coadapt.runs.tracking import TRACKERS, Guarded, Tracker
@@ -35,12 +35,6 @@ from coadapt.storage.provenance import commit, now
 from coadapt.storage.runs import Run, metrics_until
 from coadapt.storage.sealed import checksum
 
-CHECKPOINT_EVERY = 30.0
-"""Seconds. A checkpoint takes some hundredths of one."""
-
-MAKING = ("commit", "finished", "seconds")
-"""What results tell of the making of each stage."""
-
 
 class Diverged(Exception):
     """A number that should be finite is not."""
@@ -50,8 +44,8 @@ class Diverged(Exception):
 class RunOptions:
     """How a run is carried out. Nothing of it changes what a stage comes to."""
 
-    progress: Progress = field(default_factory=Silent)
-    checkpoint_every: float = CHECKPOINT_EVERY  # seconds
+    progress: Progress = field(default_factory=Progress)
+    checkpoint_every: float = 30.0  # seconds; one takes some hundredths of one
     track: str | None = None
     fresh: bool = False  # make everything again, whatever is there already
     init_from: tuple[Path, ...] = ()  # checkpoints that stages of a new run go on from, whatever has changed
@@ -113,40 +107,35 @@ class Worker:
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
         """One stage: taken from the store if it was finished before, made otherwise."""
-        name = planned.stage.name
-        artefact = self._in_the_store(planned)
-        if artefact is None:
-            artefact = self._work(planned, inputs)
-        else:
-            self._reuse(planned, artefact)
-        of = {"artefact": planned.artefact, "family": planned.stage.family or name}
-        self.makings[name] = of | {n: artefact.about.get(n) for n in MAKING}
-        self.run.checkpoints.keep_last(name, 1)
+        artefact = self._from_the_store(planned) or self._work(planned, inputs)
+        making = {name: artefact.about.get(name) for name in ("commit", "finished", "seconds")}
+        family = planned.stage.family or self.stage
+        self.makings[self.stage] = {"artefact": planned.artefact, "family": family} | making
+        self.run.checkpoints.keep_last(self.stage, 1)
         self.interruption.heed()
         return artefact.tree
 
-    def _in_the_store(self, planned: Planned) -> Artefact | None:
-        """The finished stage, if there is one; a run that makes everything afresh takes only what it made itself."""
-        artefact = self.run.artefacts.find(planned.artefact, planned.outcome, self.report)
-        if artefact is not None and self.run.fresh and artefact.about.get("run") != self.run.id:
-            return None
-        return artefact
+    def _from_the_store(self, planned: Planned) -> Artefact | None:
+        """The finished stage, if there is one; a run that makes everything afresh takes only what it made itself.
 
-    def _reuse(self, planned: Planned, artefact: Artefact) -> None:
-        """Take a finished stage; what this run has of it half done is not needed any more."""
-        name = planned.stage.name
-        self.report(f"{name}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
+        What this run has of it half done is not needed any more.
+        """
+        artefact = self.run.artefacts.find(planned.artefact, planned.outcome, self.report)
+        if artefact is None or (self.run.fresh and artefact.about.get("run") != self.run.id):
+            return None
+        self.report(f"{self.stage}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
         if not artefact.about.get("metrics_whole", True):
-            self.report(f"{name}: some of its metrics were lost or changed while it was made.")
-        self.run.set_metrics(name, artefact.metrics)
-        meta = self.run.checkpoints.meta(name)
-        if meta is not None and not meta.is_complete:
-            self.run.checkpoints.keep_last(name, 0)
+            self.report(f"{self.stage}: some of its metrics were lost or changed while it was made.")
+        self.run.set_metrics(self.stage, artefact.metrics)
+        meta = self.run.checkpoints.meta(self.stage)
+        if meta is not None and meta.done < meta.chunks:
+            self.run.checkpoints.keep_last(self.stage, 0)
+        return artefact
 
     def _work(self, planned: Planned, inputs: Inputs) -> Artefact:
         """A stage from where it stands to its end, and into the store."""
         state = self._start(planned, inputs)
-        self._set_running()
+        self.run.set_state("running", **self._place())
         self.tracker.begin(self.stage, self.done * planned.stage.iterations)
         state = self._chunks(planned, inputs, state)
         return self._keep(planned, state)
@@ -185,19 +174,16 @@ class Worker:
         """Refuse a checkpoint that other code has made, or the same code otherwise."""
         if meta.artefact == planned.artefact:
             return
-        name, here, there = planned.stage.name, _made_with(), meta.packages
-        others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
-        changed = f"{', '.join(others)} when the checkpoint of {name} was made"
-        raise Incompatible(
-            f"{changed if others else f'the code that makes {name} has changed since its checkpoint'}; a new run goes"
-            f" on from it with --init-from {self.run.checkpoints.path_of(meta)}, --fresh makes everything again"
-        )
+        here, changed = _made_with(), f"the code that makes {self.stage} has changed since its checkpoint"
+        others = [f"{what} was {was or 'empty'}" for what, was in meta.packages.items() if here.get(what) != was]
+        if others:
+            changed = f"{', '.join(others)} when the checkpoint of {self.stage} was made"
+        path = self.run.checkpoints.path_of(meta)
+        raise Incompatible(f"{changed}; --fresh makes everything again, --init-from {path} goes on in a new run")
 
     def _chunks(self, planned: Planned, inputs: Inputs, state: Any) -> Any:
         """Chunk after chunk, with checkpoints in between."""
-        stage = planned.stage
-        go_on = None
-        stored_at = time.monotonic()
+        stage, go_on, stored_at = planned.stage, None, time.monotonic()
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
         progress = self.options.progress.stage(stage.name, total, done, stage.steps, first="compiling")
@@ -210,9 +196,8 @@ class Worker:
                 self.done += 1
                 numbers = {name: np.asarray(value) for name, value in info.items()}
                 self._record(stage, numbers, watch["seconds"], *journals)
-                advance(
-                    stage.iterations, **{name: float(numbers[name].mean()) for name in stage.shown if name in numbers}
-                )
+                shown = {name: float(numbers[name].mean()) for name in stage.shown if name in numbers}
+                advance(stage.iterations, **shown)
                 self._check_numbers(stage, numbers)
                 asked_to_stop = self.interruption.signal is not None
                 due = time.monotonic() - stored_at >= self.options.checkpoint_every
@@ -256,7 +241,7 @@ class Worker:
                 metrics_whole=self.metrics_whole,
             )
             self.run.checkpoints.save(meta, state)
-            self._set_running()
+            self.run.set_state("running", **self._place())
 
     @contextmanager
     def _timed(self, purpose: str) -> Iterator[dict[str, float]]:
@@ -300,9 +285,6 @@ class Worker:
             self.run.artefacts.keep(planned.artefact, artefact)
         self.run.log(f"{stage.name}: finished as {planned.artefact}")
         return artefact
-
-    def _set_running(self) -> None:
-        self.run.set_state("running", **self._place())
 
     def _place(self) -> dict[str, Any]:
         return {"stage": self.stage, "progress": round((self.chunks_before + self.done) / self.all_chunks, 4)}

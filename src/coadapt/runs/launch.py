@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,9 @@ from coadapt.runs.interruption import listening
 from coadapt.runs.progress import Progress
 from coadapt.storage import runs
 from coadapt.storage.compiled import remember_compiled_programs
-from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder
+from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder, read_json
 from coadapt.storage.lock import locked, move
 from coadapt.storage.runs import Run
-
-MOST_FIELDS = 6
-"""Of a configuration that was changed, how many fields are named."""
 
 
 class Changed(StorageError):
@@ -54,8 +52,8 @@ def opened(experiment: Experiment, config: Any, folder: Path, options: RunOption
             for each in handed_over:
                 hand_over(each, run)
         else:
-            run = _read(folder, experiment)
-            _check_same(run, plain(config))
+            run = runs.read(folder)
+            _check_same(run, experiment, plain(config))
             if origins and origins != run.origins:
                 raise Incompatible(f"{folder} did not begin with these checkpoints; choose another run")
         yield replace(run, lock=lock)
@@ -86,35 +84,28 @@ def finish(
             worker.tracker.close()
 
 
-def _read(folder: Path, experiment: Experiment) -> Run:
-    run = runs.read(folder)
+def _check_same(run: Run, experiment: Experiment, config: Any) -> None:
+    """Refuse another experiment or configuration than the run's own, be it asked for or written into its folder."""
     if run.experiment != experiment.name:
-        raise Incompatible(
-            f"{run.folder} is a run of {run.experiment}, not of {experiment.name}; choose another folder"
-        )
-    return run
-
-
-def _check_same(run: Run, config: Any) -> None:
-    """Refuse another configuration than the run's own, be it asked for or written into its folder."""
+        said = f"{run.folder} is a run of {run.experiment}, not of {experiment.name}"
+        raise Incompatible(f"{said}; choose another folder")
     _check_fields(run, config, "it cannot go on with another configuration")
     with suppress(Damaged):
-        _check_fields(run, runs.config_of(run), "its config.json was changed since it began")
+        there = read_json(run.folder / "config.json")
+        _check_fields(run, there, "its config.json was changed since it began")
 
 
 def _check_fields(run: Run, config: Any, complaint: str) -> None:
-    fields = [
-        f"{place} was {shown(before)} and is {shown(now)}" for place, before, now in differences(run.config, config)
-    ]
-    if fields:
-        others = f" and {len(fields) - MOST_FIELDS} more" if len(fields) > MOST_FIELDS else ""
-        raise Changed(
-            f"{run.folder}: {complaint}: {', '.join(fields[:MOST_FIELDS])}{others}; undo that, or choose another run,"
-            " which may go on from a checkpoint of this one with --init-from"
-        )
+    changes = list(differences(run.config, config))
+    if changes:
+        named = ", ".join(f"{place} was {shown(before)} and is {shown(now)}" for place, before, now in changes[:6])
+        others = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
+        another = "undo that, or choose another run, which may go on from a checkpoint of this one with --init-from"
+        raise Changed(f"{run.folder}: {complaint}: {named}{others}; {another}")
 
 
 def _move_aside(folder: Path, progress: Progress) -> None:
-    aside = runs.free_name(folder)
+    names = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    aside = next(name for name in names if not name.exists())
     move(folder, aside)
     progress.say(f"The run that was in {folder} is now in {aside}.")

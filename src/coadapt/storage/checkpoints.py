@@ -26,10 +26,6 @@ class CheckpointMeta:
     metrics: str  # the checksum of its metrics so far
     metrics_whole: bool  # whether no line of them was lost or changed on the way
 
-    @property
-    def is_complete(self) -> bool:
-        return self.done == self.chunks
-
 
 KINDS: dict[str, Any] = {field.name: field.type for field in fields(CheckpointMeta)}
 """What a manifest says about a checkpoint."""
@@ -96,7 +92,6 @@ def meta_of(path: Path) -> CheckpointMeta:
     if _name(meta) != path.name:
         raise Incompatible(f"{manifest} is of {meta.stage[:80]!r} after {meta.done} chunks, which is not its name")
     if not 0 <= meta.done <= meta.chunks or meta.iterations < 1:
-        raise Incompatible(
-            f"{manifest} is of {meta.done} of {meta.chunks} chunks of {meta.iterations} iterations, which cannot be"
-        )
+        all_of_it = f"{meta.chunks} chunks of {meta.iterations} iterations"
+        raise Incompatible(f"{manifest} is of {meta.done} of {all_of_it}, which cannot be")
     return meta

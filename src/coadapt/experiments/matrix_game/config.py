@@ -69,9 +69,7 @@ class MatrixGameConfig:
         distinct("seeds", self.seeds)
         each_whole("seeds", self.seeds, least=0, most=2**32 - 1)
         if len(self.seeds) > MOST_SEEDS:
-            raise ValueError(
-                f"seeds must be at most {MOST_SEEDS}, or they do not fit into one program, not {len(self.seeds)}"
-            )
+            raise ValueError(f"seeds must be at most {MOST_SEEDS} (of one program), not {len(self.seeds)}")
         check_payoff(self.payoff)
         check_enumerable(self.max_steps - 1, len(self.payoff))
         for name in ("episodes", "greedy_episodes"):
@@ -81,13 +79,8 @@ class MatrixGameConfig:
 
     def _check_training(self, name: str, training: PPOConfig | SupervisedConfig) -> None:
         if training.num_steps != self.max_steps:
-            raise ValueError(
-                f"{name}.num_steps must be the length of an episode ({self.max_steps}), not {training.num_steps}"
-            )
-        if training.iterations % self.curve_points:
-            raise ValueError(
-                f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({self.curve_points})"
-            )
+            raise ValueError(f"{name}.num_steps must be max_steps ({self.max_steps}), not {training.num_steps}")
+        in_batches(f"{name}.iterations", training.iterations, self.curve_points, "curve_points")
 
     def episodes_of(self, mode: str) -> int:
         """How many episodes a replicate is evaluated on in this mode."""
