@@ -15,9 +15,8 @@ def check_memory(what: str, needed: int, remedy: str) -> None:
     """Refuse what needs more bytes than are free, and say what to do about it."""
     there = free_memory()
     if needed > there:
-        raise DoesNotFit(
-            f"about {_in_words(needed)} are needed for {what}, more than the {_in_words(there)} that are free; {remedy}"
-        )
+        most = f"more than the {_in_words(there)} that are free"
+        raise DoesNotFit(f"about {_in_words(needed)} are needed for {what}, {most}; {remedy}")
 
 
 def free_memory() -> int:

@@ -686,8 +686,8 @@ EXPERIMENTS = [
     Mutation(
         "the first networks of a training are evaluated, not the finished ones",
         "experiments/matrix_game/scores.py",
-        "networks_at(trained, -1)",
-        "networks_at(trained, 0)",
+        "lambda batch: (-1, batch)",
+        "lambda batch: (0, batch)",
         "pipeline/test_stages.py::test_the_finished_networks_are_evaluated",
     ),
     Mutation(

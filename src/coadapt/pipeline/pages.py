@@ -53,9 +53,7 @@ def results_in(path: Path) -> list[Path]:
     candidates = dict.fromkeys((path, path / "results", *sorted(path.glob("*/"))))
     found = [folder for folder in candidates if (folder / "summary.json").is_file()]
     if not found:
-        raise Incompatible(
-            f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce"
-        )
+        raise Incompatible(f"there are no results in {path} (no summary.json); make some with: coadapt reproduce")
     return sorted(found, key=lambda folder: _story(folder).place)
 
 

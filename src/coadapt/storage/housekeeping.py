@@ -41,9 +41,8 @@ def _told(run: Path) -> str:
         files = [file for file in (run / "log.txt", run / "results" / "provenance.json") if file.exists()]
         return "\n".join(read_regular(file, MOST_BYTES).decode(errors="replace") for file in files)
     except OSError as problem:
-        raise StorageError(
-            f"{run} cannot be read ({problem.strerror or problem}), so nobody knows which artefacts it uses"
-        ) from None
+        reason = problem.strerror or problem
+        raise StorageError(f"{run} cannot be read ({reason}), so nobody knows which artefacts it uses") from None
 
 
 def removed(paths: Iterable[Path]) -> int:
