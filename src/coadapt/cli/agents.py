@@ -171,7 +171,7 @@ def _of_run(folder: Path, name: Path, partners: tuple[str, ...], file: Path | No
             _check_is_partner(each, other)
         met = {each: other.player() for each, other in others.items()}
     else:
-        met = dict((study.held_out or study.partners).members(study, agents))
+        met = dict((study.held_out or study.partners).each_alone(study, agents))
     return Seated(task, ours.player(), met)
 
 

@@ -1,5 +1,6 @@
 """Commands that run experiments: from the beginning, or from where they were left."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -199,8 +200,14 @@ def run_folder(run: Path) -> Path:
     return RUNS / run if len(run.parts) == 1 else run
 
 
-def run_to_end(experiment: "Experiment", config: Any, folder: Path, options: Options) -> None:
-    """Carry it out, show the tables, and say where everything is."""
+def run_to_end(
+    experiment: "Experiment",
+    config: Any,
+    folder: Path,
+    options: Options,
+    begun: Callable[[Path], None] = lambda folder: None,
+) -> None:
+    """Carry it out, show the tables, and say where everything is; `begun` hears of the folder when there is a run."""
     from coadapt.runs.experiment import plan
     from coadapt.runs.initial import origins_of
     from coadapt.runs.launch import finish, opened
@@ -218,6 +225,7 @@ def run_to_end(experiment: "Experiment", config: Any, folder: Path, options: Opt
                 planned = plan(experiment, config, origins_of(how.init_from))  # which refuses what does not fit
         make_folder(folder, keep=False)
     with stops_explained(folder), opened(experiment, config, folder, how) as run:
+        begun(run.folder)
         report = finish(experiment, config, run, how, planned)
         if publish is not None:
             published.publish(run, publish)

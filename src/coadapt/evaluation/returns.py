@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
+from jax.core import Tracer, eval_jaxpr
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import EpisodeState, Greedy, NeverEnds, Players, Transition, advance, start_episode
@@ -231,5 +231,5 @@ def _with_constants_as_arguments(work: Callable[[Key], Means], key: Key) -> Mean
     The compiler would otherwise fold them into it, layer by layer, which takes seconds for each.
     """
     program, shapes = jax.make_jaxpr(work, return_shape=True)(key)
-    run = jax.jit(lambda constants, key: jax.core.eval_jaxpr(program.jaxpr, constants, key))
+    run = jax.jit(lambda constants, key: eval_jaxpr(program.jaxpr, constants, key))
     return jax.tree.unflatten(jax.tree.structure(shapes), run(program.consts, key))

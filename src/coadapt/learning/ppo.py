@@ -211,7 +211,7 @@ def improve(
 
     def loss_of(networks: tuple[Any, Critic], batch: Experience, key: Key):
         value, diagnostics = loss(networks, batch, as_player, config.clip, bonus)
-        if auxiliary is None:
+        if auxiliary is None or batch.rollout is None:
             return value, diagnostics
         beside = auxiliary(key, networks[0], batch.rollout)
         return value + beside, diagnostics | {"auxiliary": beside}

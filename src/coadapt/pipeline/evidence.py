@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special, stats
@@ -175,7 +175,7 @@ def gain_of(curves: np.ndarray) -> Size | None:
     last = min(points, max(4, points // 4 + 1))
     if last < (3 if seeds == 1 else 2):
         return None
-    lines = [stats.linregress(np.arange(last), curve[-last:]) for curve in curves]
+    lines: list[Any] = [stats.linregress(np.arange(last), curve[-last:]) for curve in curves]
     gains = points * np.array([line.slope for line in lines])
     if seeds > 1:
         return size_of(gains)
