@@ -100,7 +100,7 @@ def test_a_door_that_opens_by_chance():
 
 
 def test_what_is_illegal_is_done_in_neither_seat():
-    """The partner takes each of its two legal actions half of the time: -7.5 or -7 at first, -1 in the second round.
+    """The partner takes its two legal actions half of the time each: -7.5 or -7 in the first round, -1 in the second.
 
     Together: -5, and -1. Were nothing illegal, it would be -2 in either case.
     """
