@@ -99,6 +99,41 @@ GAMES = [
         "collected.astype(jnp.int32) << jnp.arange(len(collected))[::-1]",
         "oracles/test_salesman.py::test_places_and_states_agree",
     ),
+    Mutation(
+        "in the other seat one acts for the partner",
+        "games/seats.py",
+        "self.game.step(state, actions[::-1], key)",
+        "self.game.step(state, actions, key)",
+        "games/test_seats.py::test_in_the_other_seat_all_is_the_other_way_round",
+    ),
+    Mutation(
+        "who sits across acts for the partner",
+        "games/seats.py",
+        "after, outcome = self.game.step(state.state, seated, key)",
+        "after, outcome = self.game.step(state.state, actions, key)",
+        "games/test_seats.py::test_in_either_seat_it_is_the_game_or_the_game_from_its_other_seat",
+    ),
+    Mutation(
+        "who sits across sees what the partner sees",
+        "games/seats.py",
+        "what(_across(seat)), what(seat)",
+        "what(seat), what(seat)",
+        "games/test_seats.py::test_in_either_seat_it_is_the_game_or_the_game_from_its_other_seat",
+    ),
+    Mutation(
+        "nobody ever sits across",
+        "games/seats.py",
+        "jax.random.bernoulli(for_seat)",
+        "jnp.bool_(False)",
+        "games/test_seats.py::test_the_main_agent_sits_in_each_seat_in_half_of_the_episodes_and_stays_there",
+    ),
+    Mutation(
+        "the seat hangs together with how the game begins",
+        "games/seats.py",
+        "jax.random.bernoulli(for_seat)",
+        "jax.random.bernoulli(for_game)",
+        "games/test_seats.py::test_where_it_sits_does_not_hang_together_with_how_the_game_begins",
+    ),
 ]
 
 ENCOUNTERS = [
@@ -120,7 +155,7 @@ ENCOUNTERS = [
         "memories outlive their episode",
         "encounters.py",
         "afresh = _begin(for_beginning, game, players)",
-        "afresh = game.reset(for_beginning), (main.memory, partner.memory)",
+        "afresh = game.reset(for_beginning), (main.memory, partner.memory), last",
         "test_encounters.py::test_an_episode_ends_a_new_one_begins_and_memories_with_it",
     ),
     Mutation(
@@ -129,6 +164,62 @@ ENCOUNTERS = [
         "rows.reshape(*keys.shape, *rows.shape[1:])",
         "rows.reshape(*keys.shape[::-1], *rows.shape[1:]).swapaxes(0, 1)",
         "test_encounters.py::test_every_game_with_a_partner_is_told_its_own_row",
+    ),
+    Mutation(
+        "illegal actions are taken",
+        "encounters.py",
+        "among_legal(d.logits, shown)",
+        "d.logits",
+        "test_encounters.py::test_an_illegal_action_is_never_taken_by_anybody",
+    ),
+    Mutation(
+        "everybody is shown the main agent's last action",
+        "encounters.py",
+        '"last_action": last.actions[seat]',
+        '"last_action": last.actions[MAIN]',
+        "test_encounters.py::test_everybody_is_shown_what_came_of_its_own_last_step",
+    ),
+    Mutation(
+        "a new episode begins with what came of the one before",
+        "encounters.py",
+        "afresh = _begin(for_beginning, game, players)",
+        "afresh = (*_begin(for_beginning, game, players)[:2], last)",
+        "test_encounters.py::test_everybody_is_shown_what_came_of_its_own_last_step",
+    ),
+    Mutation(
+        "the main agent sees what only partners may see",
+        "encounters.py",
+        "(seen[MAIN], privileged)",
+        "(privileged, privileged)",
+        "test_encounters.py::test_the_partner_alone_looks_at_the_state_or_at_what_the_game_lets_it_and_nobody_keeps_it",
+    ),
+    Mutation(
+        "what only partners may see is kept",
+        "encounters.py",
+        "return Turn(seen, tuple(legal))",
+        "return Turn((seen[MAIN], privileged), tuple(legal))",
+        "test_encounters.py::test_the_partner_alone_looks_at_the_state_or_at_what_the_game_lets_it_and_nobody_keeps_it",
+    ),
+    Mutation(
+        "the game has the luck of the players",
+        "encounters.py",
+        "jax.random.fold_in(episode.key, 3)",
+        "_keys(episode)[1]",
+        "test_encounters.py::test_the_luck_of_the_game_is_not_that_of_the_players",
+    ),
+    Mutation(
+        "the game has the same luck in every step",
+        "encounters.py",
+        "jax.random.fold_in(episode.key, 3)",
+        "jax.random.key(3)",
+        "test_encounters.py::test_a_game_with_chance_has_fresh_chance_in_every_step_and_the_same_with_the_same_key",
+    ),
+    Mutation(
+        "hints for learning are paid",
+        "encounters.py",
+        "jnp.asarray(came.reward, jnp.float32)",
+        "jnp.asarray(came.reward + came.shaping, jnp.float32)",
+        "test_encounters.py::test_a_hint_for_learning_is_shown_to_nobody",
     ),
 ]
 
@@ -245,6 +336,41 @@ LEARNING = [
         "correct = jnp.argmin(beliefs, axis=-1)",
         "learning/test_supervised.py::test_the_loss_of_a_game_is_that_of_one_episode",
     ),
+    Mutation(
+        "illegal actions have a share when they are reconsidered",
+        "learning/ppo.py",
+        "jax.nn.log_softmax(among_legal(decision.logits, seen))",
+        "jax.nn.log_softmax(decision.logits)",
+        "learning/test_ppo_by_hand.py::test_whatever_a_policy_makes_of_an_illegal_action_changes_nothing",
+    ),
+    Mutation(
+        "shaping fades over the whole training",
+        "learning/ppo.py",
+        "config.iterations * config.shaping_span",
+        "config.iterations",
+        "learning/test_ppo_by_hand.py::test_shaping_is_learnt_from_falls_to_nothing_over_its_span_and_is_not_told",
+    ),
+    Mutation(
+        "shaping is told as reward",
+        "learning/ppo.py",
+        "reward=jnp.mean(transitions.reward)",
+        "reward=jnp.mean(shaped.reward)",
+        "learning/test_ppo_by_hand.py::test_shaping_is_learnt_from_falls_to_nothing_over_its_span_and_is_not_told",
+    ),
+    Mutation(
+        "an auxiliary loss is told and not learnt from",
+        "learning/ppo.py",
+        "return value + beside, diagnostics",
+        "return value, diagnostics",
+        "learning/test_ppo_by_hand.py::test_an_auxiliary_loss_moves_the_policy_alone_and_is_told",
+    ),
+    Mutation(
+        "an auxiliary loss has the same luck in every minibatch",
+        "learning/ppo.py",
+        "jax.random.split(jax.random.fold_in(key, 2), config.minibatches)",
+        "jnp.broadcast_to(key, (config.minibatches,))",
+        "learning/test_ppo_by_hand.py::test_an_auxiliary_loss_has_fresh_chance_in_every_update",
+    ),
 ]
 
 AGENTS = [
@@ -325,6 +451,34 @@ AGENTS = [
         "CERTAINLY * jax.nn.one_hot(action, self.actions), memory",
         "agents/test_posterior.py::test_a_table_is_followed_step_by_step",
     ),
+    Mutation(
+        "one's own last action is turned the wrong way",
+        "agents/encoders.py",
+        "jnp.zeros_like(last).at[turned].set(last)",
+        "last[turned]",
+        "agents/test_encoders.py::test_who_looks_from_home_sees_its_own_last_action_turned_like_the_board",
+    ),
+    Mutation(
+        "nothing behind feedback is prepared",
+        "agents/encoders.py",
+        "return replace(self, encoder=self.encoder.prepared(samples))",
+        "return self",
+        "agents/test_encoders.py::test_feedback_is_prepared_with_what_it_stands_behind",
+    ),
+    Mutation(
+        "of a label that is drawn illegal actions count",
+        "agents/behaviour_conditioned.py",
+        "among_legal(self.policy(seen, label), seen)",
+        "self.policy(seen, label)",
+        "agents/test_beliefs.py::test_of_a_label_that_is_drawn_only_legal_actions_count",
+    ),
+    Mutation(
+        "the posterior expects illegal actions",
+        "agents/posterior.py",
+        "jax.nn.softmax(among_legal(decision.logits, seen))",
+        "jax.nn.softmax(decision.logits)",
+        "agents/test_posterior.py::test_partners_do_nothing_illegal_and_the_posterior_knows",
+    ),
 ]
 
 EVALUATION = [
@@ -390,6 +544,13 @@ EVALUATION = [
         "stats.trim_mean(np.ravel(values), 0.25)",
         "stats.trim_mean(np.ravel(values), 0.0)",
         "evaluation/test_statistics.py::test_the_interquartile_mean_leaves_out_the_best_and_the_worst",
+    ),
+    Mutation(
+        "the last state that is recorded has luck of its own",
+        "evaluation/watching.py",
+        "final, _ = outcome(before, game, transitions[-1].actions)",
+        "final, _ = outcome(before._replace(key=key), game, transitions[-1].actions)",
+        "evaluation/test_watching.py::test_with_chance_the_last_state_is_the_one_that_really_followed",
     ),
 ]
 
