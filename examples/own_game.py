@@ -1,8 +1,7 @@
 """A game and partners of your own: a walk around a lake with a friend who goes one way or the other.
 
 There are five places, and being side by side pays 1 a step. Nobody tells which way the friend goes: the agent must see.
-By hand, who knows it earns 7.6 (side by side from the first step at three of the five distances, a step later at two of
-them: 8 - 2/5), and who does not 7, for a guess costs a step on average.
+By hand, who knows it earns 8 - 2/5 = 7.6 (at two of five distances one step is lost), who does not 7 (to guess costs one).
 """
 
 from dataclasses import dataclass
@@ -24,6 +23,12 @@ class Lake:
         taken, places = state[0] + 1, (state[1] + jnp.stack(actions) - 1) % 5
         reward = jnp.float32(places[0] == places[1])
         return (taken, places), ca.Outcome(reward, terminated=jnp.bool_(False), truncated=taken == self.max_steps)
+
+    def starts(self):  # with the next, all that can happen: then what is best is worked out exactly
+        return (jnp.zeros(25, jnp.int32), jnp.indices((5, 5)).reshape(2, 25).T), jnp.full(25, 1 / 25)
+
+    def outcomes(self, state, actions):
+        return ca.for_certain(*self.step(state, actions, None))
 
     def observe(self, state, seat):
         agent, friend = state[1]
@@ -49,7 +54,7 @@ def friends(*slips):
 
 study = ca.Study(
     task=ca.Task("lake", Lake(), types=("goes on", "goes back")),
-    partners=friends(0.05, 0.15),  # whom agents train with
+    partners=friends(0.05, 0.15),
     held_out=friends(0.0),  # whom nobody trains with, and all are tried with
     methods=("behaviour_conditioned", "label_blind", "lstm", "rl2"),
     seeds=range(2),
@@ -57,5 +62,3 @@ study = ca.Study(
 
 if __name__ == "__main__":
     ca.run(study, "runs/lake")
-    agent = ca.load("runs/lake/behaviour-conditioned/0", task=study.task)
-    print(f"Seed 0's agent tells {' from '.join(agent.types)}; it has {agent.num_actions} actions.")

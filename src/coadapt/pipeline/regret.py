@@ -17,11 +17,12 @@ from coadapt.evaluation.starts import Played, with_each
 from coadapt.partners.population import Partners
 from coadapt.pipeline.co_op import acting_on
 from coadapt.pipeline.method import Method
+from coadapt.pipeline.oracle import Optima, Oracle
 from coadapt.pipeline.partners import partners_of
 from coadapt.pipeline.seats import THIS_RUN, AgentSource, Met, Seat, in_each_mode, measurement, taken_by, told_labels
 from coadapt.pipeline.stages import key_for, measuring_stage
 from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study
-from coadapt.pipeline.task import Optima, Oracle, code_of, identity_of
+from coadapt.pipeline.task import code_of, identity_of
 from coadapt.runs.stage import Info, Inputs, Stage
 
 JOINT_OPTIMUM, OPTIMA, REGRET = "joint_optimum", "optima", "regret"

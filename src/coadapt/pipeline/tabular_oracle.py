@@ -28,7 +28,7 @@ from coadapt.oracles.tabular import (
     outlook_of,
 )
 from coadapt.partners.population import Partners
-from coadapt.pipeline.task import Optima
+from coadapt.pipeline.oracle import Optima
 
 
 @dataclass(frozen=True)

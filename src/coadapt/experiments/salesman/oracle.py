@@ -32,7 +32,7 @@ from coadapt.oracles.salesman import (
 )
 from coadapt.oracles.tabular import on_average
 from coadapt.partners.population import Partners
-from coadapt.pipeline.task import Optima
+from coadapt.pipeline.oracle import Optima
 from coadapt.players import prepared, shown_first
 
 UNTRAINED = ("best_response_to_likeliest", "best_response_to_likeliest_type", "best_response_to_type")
