@@ -1,10 +1,9 @@
 """A game and partners of your own: a walk around a lake with a friend who goes one way or the other.
 
 There are five places, and being side by side pays 1 a step. Nobody tells which way the friend goes: the agent must see.
-By hand, who knows it earns 8 - 2/5 = 7.6 (at two of five distances one step is lost), who does not 7 (to guess costs one).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +11,6 @@ import jax.numpy as jnp
 import coadapt as ca
 
 
-@dataclass(frozen=True)
 class Lake:
     num_actions, max_steps = (3, 3), 8  # both the agent and the friend can go back, stay or go on
 
@@ -35,17 +33,15 @@ class Lake:
         return {"gap": jax.nn.one_hot((friend - agent) % 5, 5), "friend": jax.nn.one_hot(friend, 5)}
 
 
-@dataclass(frozen=True)
-class Walks:
-    way: int  # the action it takes
-    slips: float  # how often it takes any action instead
+class Walks(NamedTuple):
+    way: int
+    slips: float  # how often it takes any action
 
     def start(self, key):
         return ()  # nothing to remember
 
     def decide(self, seen, memory):
-        chances = (1 - self.slips) * jax.nn.one_hot(self.way, 3) + self.slips / 3
-        return ca.Decision(jnp.log(chances), memory, {})
+        return ca.Decision(jnp.log((1 - self.slips) * jax.nn.one_hot(self.way, 3) + self.slips / 3), memory, {})
 
 
 def friends(*slips):

@@ -13,8 +13,8 @@ from coadapt.games.matrix import MatrixGame
 from coadapt.games.salesman.rules import Salesman
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.population import Partners
-from coadapt.pipeline.tabular_oracle import TabularOracle
 from coadapt.pipeline.oracle import Oracle
+from coadapt.pipeline.tabular_oracle import TabularOracle
 from tests.games.enumerable import Door, Lake, OnLayout
 
 BACK, ON = 0, 2
