@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,8 @@ def opinions(accuracy: float, certainty: float = 0.9) -> Notes:
     counted = np.full((3, 8), 1000.0)
     correct = counted * np.array([1 / 3, *[accuracy] * 7])
     by_bin = lambda values: values[..., None] * (np.arange(BINS) == int(certainty * BINS))
-    kept = Opinion(counted, correct, counted, counted, *map(by_bin, (counted, counted * certainty, correct)))
+    values: list[Any] = [counted, correct, counted, counted, *map(by_bin, (counted, counted * certainty, correct))]
+    kept = Opinion(*values)
     there = np.arange(8) < 4
     return Notes(Opinion(*(of * (there if of.ndim == 2 else there[:, None]) for of in kept)), kept)
 
@@ -103,9 +105,10 @@ def test_a_predictor_that_has_not_learnt_is_named():
     untrained = made_up(HEALTHY | {MAIN: 0.5}, LOST | {MAIN: 0.95}, accuracy=0.34, predictor=FALLING)
     assert wrong_in(untrained) == [PREDICTOR]
     assert why(untrained) == (
-        "What is wrong is the predictor, which loses 0.4000 (0.4000 to 0.4000) of the return: the predictor is right in"
-        " 34% of steps against 33% by guessing and 80% of the exact posterior; its calibration error is 0.56; its loss"
-        " was still falling. Advice: train it for longer (predictor.iterations)."
+        "Something is wrong with the predictor, by which it loses 0.4000 (0.4000 to 0.4000) of the return:"
+        " the predictor is right in 34% of steps against 33% by guessing and 80% of the exact posterior;"
+        " its calibration error is 0.56; its loss was still falling."
+        " Advice: train it for longer (predictor.iterations)."
     )
 
 
@@ -156,10 +159,12 @@ def test_labels_in_which_nobody_finds_anything_are_named():
     nothing = dict.fromkeys((MAIN, "oracle_label", "shuffled_label", "always_novice"), 0.5)
     shuffled = made_up(HEALTHY | nothing, accuracy=1 / 3)
     assert wrong_in(shuffled) == [LABELS]
+    assert [cause.name for cause in found_in(shuffled).values() if cause.advice] == [LABELS, UNKNOWABLE]
     assert why(shuffled) == (
-        "What is wrong is the labels: with the oracle label the policy earns 0.0000 (0.0000 to 0.0000) more than with a"
-        " shuffled one and 0.0000 (0.0000 to 0.0000) more than label-blind; the predictor is right in 33% of steps"
-        " against 33% by guessing and 80% of the exact posterior; its calibration error is 0.57; its loss was level."
+        "Something is wrong with the labels: with the oracle label the policy earns 0.0000 (0.0000 to 0.0000) more"
+        " than with a shuffled one and 0.0000 (0.0000 to 0.0000) more than label-blind;"
+        " the predictor is right in 33% of steps against 33% by guessing and 80% of the exact posterior;"
+        " its calibration error is 0.57; its loss was level."
         " Advice: check that types behave differently, and that labels are right, in training and held out alike;"
         " if that is so, look at policy.learning_rate and predictor.learning_rate."
     )
@@ -179,7 +184,9 @@ def test_labels_that_do_harm_are_named():
     """Types were swapped: the truth loses 0.6 against another label, and the sure predictor is never right."""
     swapped = made_up(HEALTHY | {MAIN: 1.0, "oracle_label": 0.1, "shuffled_label": 0.7}, accuracy=0.0)
     assert wrong_in(swapped) == [LABELS]
-    assert why(swapped).startswith("What is wrong is the labels, which loses 0.6000 (0.6000 to 0.6000) of the return")
+    assert why(swapped).startswith(
+        "Something is wrong with the labels, by which it loses 0.6000 (0.6000 to 0.6000) of the return"
+    )
 
 
 def test_where_types_do_not_matter_that_is_said():

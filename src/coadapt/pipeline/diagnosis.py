@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from coadapt.evaluation.wording import listed
 from coadapt.pipeline.evidence import SHUFFLED, TRUTH, Facts, Known, Learning, Size, facts_of, rivals_of
 from coadapt.pipeline.methods import METHODS
@@ -38,19 +36,21 @@ LABELS, POLICY, PREDICTOR, UNKNOWABLE = "the labels", "the policy", "the predict
 
 
 def causes(facts: Facts) -> list[Cause]:
-    """All that there is something to say of: first what is wrong, and then what loses most."""
-    labels = _labels(facts)
-    each = [labels, _policy(facts, labels.wrong), _predictor(facts, labels.wrong), _unknowable(facts)]
-    return sorted((of for of in each if of.lost or of.evidence), key=lambda of: _urgency(facts, of), reverse=True)
+    """All that there is something to say of: first what is wrong, and then what loses most.
+
+    Nothing is wrong with who has learnt from wrong labels, as far as one can tell.
+    """
+    labels, learners = _labels(facts), [_policy(facts), _predictor(facts)]
+    if labels.wrong:
+        learners = [learner._replace(wrong=False, advice="") for learner in learners]
+    said = [cause for cause in (labels, *learners, _unknowable(facts)) if cause.lost or cause.evidence]
+    return sorted(said, key=lambda cause: (cause.wrong, _at_stake(facts, cause)), reverse=True)
 
 
-def _urgency(facts: Facts, cause: Cause) -> tuple[bool, float]:
-    """Labels come before all else: whoever learns from wrong ones looks like one who does not learn."""
-    if cause.wrong and cause.name == LABELS:
-        return True, np.inf
-    # Against the best response everybody loses something, so a policy that is wrong is held against its rival.
+def _at_stake(facts: Facts, cause: Cause) -> float:
+    """Against the best response everybody loses something, so a policy that is wrong is held against its rival."""
     lost = facts.ahead if cause.wrong and cause.name == POLICY else cause.lost
-    return cause.wrong, lost.mean if lost else 0.0
+    return lost.mean if lost else 0.0
 
 
 def _labels(facts: Facts) -> Cause:
@@ -81,20 +81,19 @@ def _labels_advice(facts: Facts, harmful: bool) -> str:
     return f"train policy and predictor for longer, and if that changes nothing, {check}"
 
 
-def _policy(facts: Facts, labels_are_wrong: bool) -> Cause:
+def _policy(facts: Facts) -> Cause:
     ahead, worth, training = facts.ahead, facts.over_shuffled, facts.training("policy")
     behind = ahead is not None and ahead.certain
     unused = worth is not None and not worth.seen and not training.is_level
-    wrong = (behind or unused) and not labels_are_wrong
     evidence = [
         f"even with the oracle label it earns {ahead} less than {facts.rival}" if behind else "",
         "true labels and shuffled ones are all the same to it" if unused else "",
         str(training),
     ]
     lost = facts.by_acting or (ahead if ahead and ahead.mean > 0 else None)
-    more_than_noise = wrong or training.improves or (lost is not None and lost.seen)
+    more_than_noise = behind or unused or training.improves or (lost is not None and lost.seen)
     advice = _policy_advice(facts.parts["policy"], training, behind) if more_than_noise else ""
-    return Cause(POLICY, lost, wrong, _joined(evidence), advice)
+    return Cause(POLICY, lost, behind or unused, _joined(evidence), advice)
 
 
 def _policy_advice(purpose: str, training: Learning, behind: bool) -> str:
@@ -105,12 +104,12 @@ def _policy_advice(purpose: str, training: Learning, behind: bool) -> str:
     return "train it with more partners, or make its network larger"
 
 
-def _predictor(facts: Facts, labels_are_wrong: bool) -> Cause:
+def _predictor(facts: Facts) -> Cause:
     lost, worth, training = facts.by_predictor, facts.over_untold, facts.training("belief")
     loses_most = lost is not None and worth is not None and lost.seen and worth.seen and lost.mean > worth.mean / 2
     told_apart, belief = facts.by_nobody is not None, facts.known.get("predictor")
     excused = not told_apart and training.is_level and belief is not None and belief.better.seen
-    wrong = loses_most and not labels_are_wrong and not excused
+    wrong = loses_most and not excused
     longer = f"train it for longer ({facts.parts['belief']}.iterations)"
     advice = "train it with more partners, or make its network larger" if training.is_level else longer
     more_than_noise = training.improves or (lost is not None and lost.seen)
@@ -154,8 +153,8 @@ def why(results: Results) -> str:
         return ""
     first, *_ = told
     if first.wrong:
-        loses = f", which loses {first.lost} of the return" if first.lost else ""
-        return f"What is wrong is {first.name}{loses}: {first.evidence}. Advice: {first.advice}."
+        loses = f", by which it loses {first.lost} of the return" if first.lost else ""
+        return f"Something is wrong with {first.name}{loses}: {first.evidence}. Advice: {first.advice}."
     most = f"most is lost by {first.name}, {first.lost} of the return (to earn more: {first.advice})"
     remains = most if first.lost and first.lost.seen else "what the agent loses is within noise"
     no_use = [cause.advice for cause in all_causes if cause.name == LABELS and cause.advice]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from coadapt.evaluation.adaptation import calibration
 from coadapt.evaluation.statistics import crossed
@@ -175,11 +175,14 @@ def gain_of(curves: np.ndarray) -> Size | None:
     last = min(points, max(4, points // 4 + 1))
     if last < (3 if seeds == 1 else 2):
         return None
-    lines: list[Any] = [stats.linregress(np.arange(last), curve[-last:]) for curve in curves]
-    gains = points * np.array([line.slope for line in lines])
+    steps = np.arange(last) - (last - 1) / 2
+    rises = curves[:, -last:] - curves[:, -last:].mean(axis=1, keepdims=True)
+    slopes = rises @ steps / (steps @ steps)
     if seeds > 1:
-        return size_of(gains)
-    return size_of_one(float(gains[0]), float(points * lines[0].stderr), float(special.stdtrit(last - 2, 0.975)))
+        return size_of(points * slopes)
+    noise = rises[0] - slopes[0] * steps
+    error = (noise @ noise / (last - 2) / (steps @ steps)) ** 0.5
+    return size_of_one(float(points * slopes[0]), float(points * error), float(special.stdtrit(last - 2, 0.975)))
 
 
 class Facts(NamedTuple):
