@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Keys, Scalar, TypedKeys, Vector
-from coadapt.games.game import MAIN, PARTNER, Game, Outcome, privileged_view
-from coadapt.players import NO_ACTION, Decision, Player, Seen, among_legal, prepared, seen_first
+from coadapt.games.checks import check_parts
+from coadapt.games.game import MAIN, PARTNER, WHO_SITS, Game, Outcome, check_outcome, privileged_view
+from coadapt.players import NO_ACTION, Decision, Player, Seen, among_legal, check_decision, prepared, seen_first
 
 Players = tuple[Player, Player]  # in the order of the seats: the main agent, the partner
 Greedy = bool | Flag
@@ -75,6 +76,7 @@ class NeverEnds(ValueError):
 
 def start_episode(key: Key, game: Game, players: Players) -> EpisodeState:
     """A new episode, before its first step."""
+    check_parts(game)
     key, for_beginning = jax.random.split(key)
     return EpisodeState(key, *_begin(for_beginning, game, players))
 
@@ -99,8 +101,10 @@ def decide(episode: EpisodeState, game: Game, players: Players) -> Turn:
     seen = tuple(_look(game, episode.state, seat, episode.last) for seat in (MAIN, PARTNER))
     privileged = seen[PARTNER]._replace(privileged=privileged_view(game, episode.state, PARTNER))
     decisions = (
-        player.decide(shown, memory)
-        for player, shown, memory in zip(players, (seen[MAIN], privileged), episode.memories, strict=True)
+        check_decision(f"{who} ({type(player).__name__})", player.decide(shown, memory), actions)
+        for who, player, shown, memory, actions in zip(
+            WHO_SITS, players, (seen[MAIN], privileged), episode.memories, game.num_actions, strict=True
+        )
     )
     legal = (d._replace(logits=among_legal(d.logits, shown)) for d, shown in zip(decisions, seen, strict=True))
     return Turn(seen, tuple(legal))
@@ -128,7 +132,7 @@ def sample(episode: EpisodeState, turn: Turn, greedy: Greedy = False) -> tuple[C
 def outcome(episode: EpisodeState, game: Game, actions: tuple[Count, Count]) -> tuple[Any, Outcome]:
     """What these actions lead to, before any reset: the state, and what the step brings."""
     # A fourth key beside three: games without chance draw the same whether or not there are games with it.
-    return game.step(episode.state, actions, jax.random.fold_in(episode.key, 3))
+    return check_outcome(game, game.step(episode.state, actions, jax.random.fold_in(episode.key, 3)))
 
 
 def step(
@@ -137,15 +141,15 @@ def step(
     """Both act; when that ends the episode, a new one is begun."""
     key, _, for_beginning = _keys(episode)
     state, came = outcome(episode, game, actions)
-    reward, (main, partner) = jnp.asarray(came.reward, jnp.float32), turn.decisions
-    last = LastStep(tuple(jnp.asarray(action, jnp.int32) for action in actions), reward, jnp.bool_(False))
+    main, partner = turn.decisions
+    last = LastStep(tuple(jnp.asarray(action, jnp.int32) for action in actions), came.reward, jnp.bool_(False))
     transition = Transition(
         seen=turn.seen,
         logits=(main.logits, partner.logits),
         infos=(main.info, partner.info),
         actions=actions,
-        reward=reward,
-        shaping=jnp.asarray(came.shaping, jnp.float32),
+        reward=came.reward,
+        shaping=came.shaping,
         terminated=came.terminated,
         truncated=came.truncated,
         next_seen=tuple(_look(game, state, seat, last) for seat in (MAIN, PARTNER)),

@@ -13,8 +13,9 @@ from jax.core import Tracer
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import EpisodeState, Greedy, NeverEnds, Players, Transition, advance, start_episode
+from coadapt.games.checks import check_parts
 from coadapt.games.game import Game
-from coadapt.partners.population import Partners, label_by_game
+from coadapt.partners.population import Partners, check_partners, label_by_game
 from coadapt.players import Player, prepared
 
 MOST_SIDE_BY_SIDE = 200
@@ -198,6 +199,8 @@ def mean_returns(
     `as_player(label)` plays with a partner of this label: a control is told it, an agent takes no notice. All is
     compiled into one program, anew in each call. A game that does not keep to its own `max_steps` is an error.
     """
+    check_parts(game)
+    check_partners(partners)
 
     @jax.jit
     def play(key: Key) -> Means:

@@ -51,7 +51,9 @@ def carry_out(study: Study, folder: Path, options: RunOptions, found: StudyFile 
     experiment, planned = experiment_of(study), None
     if options.fresh or not runs.exists(folder):
         with options.progress.busy("looking at the game and its partners"):
-            check_study(study)
+            remarks = check_study(study)
+        for remark in remarks:
+            options.progress.say(f"{remark}.")
         with options.progress.busy("planning"):
             planned = plan(experiment, study, {})
     with opened(experiment, study, folder, options) as run:
@@ -60,9 +62,9 @@ def carry_out(study: Study, folder: Path, options: RunOptions, found: StudyFile 
         return finish(experiment, study, run, options, planned)
 
 
-def check_study(study: Study) -> None:
-    """Refuse a game, partners or encoders that would break or, worse, would not."""
-    check(study.task.game, study.partners, study.held_out, task=study.task)
+def check_study(study: Study) -> list[str]:
+    """Refuse a game, partners or encoders that would break or, worse, would not; remark what may be meant so."""
+    return check(study.task.game, study.partners, study.held_out, task=study.task)
 
 
 def smoke(study: Study) -> Study:
