@@ -92,7 +92,7 @@ results-matrix-game: clean-tree $(READY)
 # The results are those of the weights that come with the package, so whoever has the package can measure them again.
 results-salesman: clean-tree $(READY)
 	$(BIN)/coadapt reproduce salesman --pretrained --run results_salesman --publish results/salesman \
-		--episodes 20000 --set batch=1000 measures.layouts=200 measures.joint_layouts=1000 measures.episodes=1000
+		--set episodes=20000 batch=1000 measures.layouts=200 measures.joint_layouts=1000 measures.episodes=1000
 
 weights: clean-tree $(READY)
 	$(BIN)/coadapt reproduce salesman --preset fast --run weights_salesman

@@ -64,7 +64,7 @@ def mistake(arguments, capsys):
 def test_runs_are_nothing_to_prune(folder, capsys):
     before = files(folder)
     said = mistake(["doctor", "--prune", "cache", "runs"], capsys)
-    assert said == "coadapt: there is nothing called 'runs' to prune; choose from: cache, artefacts.\n"
+    assert said == "coadapt: prune must be one of cache, artefacts, not 'runs'.\n"
     assert files(folder) == before
 
 

@@ -19,7 +19,7 @@ FLOORS = {
     "tables": 0,
     "games": 1,
     "networks": 1,
-    "players": 1,
+    "players": 1.5,  # upon games, which say what there is to see
     "oracles": 2,
     "encounters": 2,
     "partners": 2,
@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "tables": {"printable"},
     "games": {"arrays", "configs", "images"},
     "networks": {"arrays"},
-    "players": {"arrays"},
+    "players": {"arrays", "games"},
     "oracles": {"arrays", "games", "memory", "players"},
     "encounters": {"arrays", "games", "players"},
     "partners": {"arrays", "games", "players"},

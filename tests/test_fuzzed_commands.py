@@ -51,18 +51,19 @@ setting = [f"{field}={value}" for field in FIELDS for value in VALUES] + ODD
 
 OPTIONS = {
     "--publish": path,
-    "--fork": [],
+    "--init-from": path,
     "--checkpoint-every": number,
     "--track": ["tensorboard", "wandb", "paper"],
     "--quiet": [],
+    "--fresh": [],
 }
-EXPERIMENT = OPTIONS | {"--set": setting, "--run": path, "--fresh": []}
+EXPERIMENT = OPTIONS | {"--set": setting, "--run": path}
 CONFIGURED = EXPERIMENT | {"--preset": ["fast", "paper", "quick", "slow"], "--config": path}
 GRAMMAR = {
-    ("reproduce", "matrix-game"): CONFIGURED | {"--alphas": number, "--seeds": number, "--payoff": path},
-    ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number, "--episodes": number},
+    ("reproduce", "matrix-game"): CONFIGURED | {"--seeds": number},
+    ("reproduce", "salesman"): CONFIGURED | {"--pretrained": [], "--seeds": number},
     ("train", "salesman"): CONFIGURED | {"--seed": number},
-    ("resume",): OPTIONS | {"--set": setting, "": path},
+    ("resume",): OPTIONS | {"": path},
     ("evaluate",): {"": [*AGENTS, *path], "--partners": AGENTS, "--episodes": number, "--greedy": [], "--seed": number},
     ("watch",): {"": [*AGENTS, *path], "--partner": AGENTS, "--seed": number, "--to": [*path, "x.gif", "x.png"]},
     ("report",): {"": path, "--to": path},

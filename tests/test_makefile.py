@@ -54,7 +54,7 @@ def begun(monkeypatch):
     """What would be run: the experiment, its configuration, the run's folder and where results are copied to."""
     noted = []
     monkeypatch.setattr(
-        experiments, "run_to_end", lambda of, config, folder, _, to: noted.append((of.name, config, folder, to))
+        experiments, "run_to_end", lambda of, config, folder, how: noted.append((of.name, config, folder, how.publish))
     )
     return noted
 

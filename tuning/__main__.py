@@ -9,14 +9,13 @@ from tyro.conf import arg
 
 from coadapt.cli.answers import announce, answer, mistakes_explained
 from coadapt.cli.commands import PARSED
-from coadapt.cli.experiments import AS_USUAL, AllOptions, Fresh, RunName, Settings, run_folder, run_to_end
+from coadapt.cli.experiments import AS_USUAL, AllOptions, RunName, Settings, run_folder, run_to_end
 
 
 def tune(
     methods: Annotated[tuple[str, ...], arg(help="Whose settings to search.")] = ("predictor", "policy", "rl2"),
     settings: Settings = (),
     run: RunName = Path("matrix_game_tuning"),
-    fresh: Fresh = False,
     options: AllOptions = AS_USUAL,
 ) -> None:
     """The search that the matrix game's fast preset comes from.
@@ -33,8 +32,7 @@ def tune(
 
     with mistakes_explained():
         chosen = changed(TuningConfig(FAST, methods), settings)
-        run_options = options.run_options(fresh)
-    run_to_end(TUNING, chosen, run_folder(run), run_options, options.publish)
+    run_to_end(TUNING, chosen, run_folder(run), options)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:  # the only list of what the package offers; at run time a nam
     from coadapt.learning import supervised as supervised
     from coadapt.learning.ppo import PPOConfig as PPOConfig
     from coadapt.learning.supervised import SupervisedConfig as SupervisedConfig
+    from coadapt.oracles.enumeration import EnumerableGame as EnumerableGame
+    from coadapt.oracles.enumeration import for_certain as for_certain
     from coadapt.partners.dirichlet import DirichletPartners as DirichletPartners
     from coadapt.partners.dirichlet import Stationary as Stationary
     from coadapt.partners.mixed import Cast as Cast

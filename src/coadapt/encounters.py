@@ -98,16 +98,20 @@ def advance(
 
 def decide(episode: EpisodeState, game: Game, players: Players) -> Turn:
     """What both players make of what they see. No illegal action has a share in it."""
-    seen = tuple(_look(game, episode.state, seat, episode.last) for seat in (MAIN, PARTNER))
+    seen = _both_look(game, episode.state, episode.last)
     privileged = seen[PARTNER]._replace(privileged=privileged_view(game, episode.state, PARTNER))
-    decisions = (
-        check_decision(f"{who} ({type(player).__name__})", player.decide(shown, memory), actions)
-        for who, player, shown, memory, actions in zip(
-            WHO_SITS, players, (seen[MAIN], privileged), episode.memories, game.num_actions, strict=True
-        )
-    )
-    legal = (d._replace(logits=among_legal(d.logits, shown)) for d, shown in zip(decisions, seen, strict=True))
-    return Turn(seen, tuple(legal))
+
+    def decision(seat: int, shown: Seen) -> Decision:
+        player, memory = players[seat], episode.memories[seat]
+        who, actions = f"{WHO_SITS[seat]} ({type(player).__name__})", game.num_actions[seat]
+        made = check_decision(who, player.decide(shown, memory), actions)
+        return made._replace(logits=among_legal(made.logits, shown))
+
+    return Turn(seen, (decision(MAIN, seen[MAIN]), decision(PARTNER, privileged)))
+
+
+def _both_look(game: Game, state: Any, last: LastStep) -> tuple[Seen, Seen]:
+    return _look(game, state, MAIN, last), _look(game, state, PARTNER, last)
 
 
 def _look(game: Game, state: Any, seat: int, last: LastStep) -> Seen:
@@ -142,7 +146,8 @@ def step(
     key, _, for_beginning = _keys(episode)
     state, came = outcome(episode, game, actions)
     main, partner = turn.decisions
-    last = LastStep(tuple(jnp.asarray(action, jnp.int32) for action in actions), came.reward, jnp.bool_(False))
+    acted = jnp.asarray(actions[MAIN], jnp.int32), jnp.asarray(actions[PARTNER], jnp.int32)
+    last = LastStep(acted, came.reward, jnp.bool_(False))
     transition = Transition(
         seen=turn.seen,
         logits=(main.logits, partner.logits),
@@ -152,7 +157,7 @@ def step(
         shaping=came.shaping,
         terminated=came.terminated,
         truncated=came.truncated,
-        next_seen=tuple(_look(game, state, seat, last) for seat in (MAIN, PARTNER)),
+        next_seen=_both_look(game, state, last),
     )
     afresh = _begin(for_beginning, game, players)
     going_on = state, (main.memory, partner.memory), last

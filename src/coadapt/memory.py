@@ -15,9 +15,8 @@ def check_memory(what: str, needed: int, remedy: str) -> None:
     """Refuse what needs more bytes than are free, and say what to do about it."""
     there = free_memory()
     if needed > there:
-        raise DoesNotFit(
-            f"about {_in_words(needed)} are needed for {what}, more than the {_in_words(there)} that are free; {remedy}"
-        )
+        most = f"more than the {bytes_in_words(there)} that are free"
+        raise DoesNotFit(f"about {bytes_in_words(needed)} are needed for {what}, {most}; {remedy}")
 
 
 def free_memory() -> int:
@@ -46,5 +45,10 @@ def _lines(file: str) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
-def _in_words(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB" if size < 1e15 else f"{size / 1e9:.0e} GB"
+def bytes_in_words(size: float) -> str:
+    """A number of bytes as people say it."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.0e} PB"

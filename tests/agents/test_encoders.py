@@ -9,27 +9,36 @@ import pytest
 
 from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedPolicy
 from coadapt.agents.beliefs import LearnedBelief
-from coadapt.agents.encoders import EncoderSpec, GridSpec, RelationEncoder, RelationSpec, VectorSpec
+from coadapt.agents.encoders import (
+    EncoderSpec,
+    FeedbackEncoder,
+    FeedbackSpec,
+    GridSpec,
+    RelationEncoder,
+    RelationSpec,
+    VectorSpec,
+    build_below_head,
+)
 from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.games.game import MAIN
 from coadapt.games.salesman.pairs import AbsolutePairs, RelativePairs, TurnedPairs
 from coadapt.games.salesman.rules import Salesman
 from coadapt.games.salesman.symmetry import Turn, turned, turned_moves
 from coadapt.networks.relation import TabulatedSum
-from coadapt.players import Encoder, prepared
+from coadapt.players import Encoder, prepared, seen_first, shown_first
 
 GAME = Salesman(size=5, subgoals=2)
 TO_THE_SUM = RelationSpec(RelativePairs(5), before=(32, 32))
 BEYOND = replace(TO_THE_SUM, after=(16, 16))
-SEEN = GAME.observe(GAME.reset(jax.random.key(0)), MAIN)
+SEEN = seen_first(GAME, GAME.reset(jax.random.key(0)), MAIN)
 PAIRS = 2 * (2 + 2)
 MEMORY = (jnp.full(8, 0.3), jnp.full(8, -0.2))
 
 
 @pytest.fixture(scope="module")
-def observations():
+def seen():
     states = jax.vmap(GAME.reset)(jax.random.split(jax.random.key(2), 20))
-    return jax.vmap(lambda state: GAME.observe(state, MAIN))(states)
+    return jax.vmap(lambda state: seen_first(GAME, state, MAIN))(states)
 
 
 def policy_of(key, spec=TO_THE_SUM, hidden=(16, 16)):
@@ -54,9 +63,9 @@ VIEWS = pytest.mark.parametrize(
 
 
 @VIEWS
-def test_prepared_or_not_it_is_the_same_policy(key, observations, view):
+def test_prepared_or_not_it_is_the_same_policy(key, seen, view):
     policy, label = policy_of(key, replace(TO_THE_SUM, view=view)), jnp.array([0.2, 0.3, 0.5])
-    one, other = (jax.vmap(lambda o, p=p: p(o, label))(observations) for p in (policy, prepared(policy, samples=10**6)))
+    one, other = (jax.vmap(lambda o, p=p: p(o, label))(seen) for p in (policy, prepared(policy, samples=10**6)))
     np.testing.assert_allclose(one, other, atol=1e-6)
 
 
@@ -70,7 +79,7 @@ def test_a_table_is_made_when_there_is_more_to_look_at_than_rows(key):
     assert prepared(never, 10**9).encoder is never.encoder
 
 
-def test_everybody_in_a_population_is_prepared(key, observations):
+def test_everybody_in_a_population_is_prepared(key, seen):
     """Stacked policies have stacked tables: the second one's is that of the second alone."""
     policies = jax.vmap(policy_of)(jax.random.split(key, 3))
     second = jax.tree.map(lambda leaf: leaf[1], policies)
@@ -79,20 +88,21 @@ def test_everybody_in_a_population_is_prepared(key, observations):
     assert not np.allclose(tables[0], table, atol=1e-3)
 
 
-def decides(key, view, observation, remembers):
-    """What a policy makes of an observation, with or without a memory."""
+def decides(key, view, board, remembers):
+    """What a policy makes of a board, with or without a memory."""
+    shown = shown_first(board)
     if not remembers:
-        return policy_of(key, replace(TO_THE_SUM, view=view))(observation, jnp.array([0.2, 0.3, 0.5]))
-    return RecurrentPolicy(key, replace(BEYOND, view=view), SEEN, 8, (), 4).decide(observation, MEMORY).logits
+        return policy_of(key, replace(TO_THE_SUM, view=view))(shown, jnp.array([0.2, 0.3, 0.5]))
+    return RecurrentPolicy(key, replace(BEYOND, view=view), SEEN, 8, (), 4).decide(shown, MEMORY).logits
 
 
 @pytest.mark.parametrize("remembers", [True, False], ids=["with a memory", "memoryless"])
-def test_who_looks_from_home_does_the_same_on_a_turned_board(key, observations, remembers):
-    board = jax.tree.map(lambda leaf: leaf[0], observations)._replace(own=jnp.array([3, 0]))
+def test_who_looks_from_home_does_the_same_on_a_turned_board(key, seen, remembers):
+    board = jax.tree.map(lambda leaf: leaf[0], seen.observation)._replace(own=jnp.array([3, 0]))
     for turn in (Turn(jnp.array(back), jnp.array(swap)) for *back, swap in np.ndindex(2, 2, 2)):
         turn = jax.tree.map(lambda leaf: leaf.astype(bool), turn)
         there = turned(board, 5, turn)
-        here, from_there = (decides(key, TurnedPairs(5), seen, remembers) for seen in (board, there))
+        here, from_there = (decides(key, TurnedPairs(5), each, remembers) for each in (board, there))
         np.testing.assert_allclose(here, from_there[turned_moves(turn)], atol=1e-6)
         assert np.ptp(here) > 1e-6
 
@@ -106,12 +116,12 @@ def grid_of(observation):
 class OwnEncoder(Encoder):
     """All that an encoder of one's own needs."""
 
-    def __call__(self, observation):
-        return observation.own / 4
+    def __call__(self, seen):
+        return seen.observation.own / 4
 
 
 class OwnSpec(EncoderSpec):
-    def build(self, key, observation):
+    def build(self, key, seen):
         return OwnEncoder()
 
 
@@ -121,53 +131,55 @@ SPECS = {
     "vector": VectorSpec(lambda seen: seen.own / 4),
     "perceptron": VectorSpec(lambda seen: seen.own / 4, hidden=(8, 6)),
     "grid": GridSpec(grid_of, channels=(4, 8), units=12),
+    "feedback": FeedbackSpec(TO_THE_SUM, actions=4),
 }
 EVERY_SPEC = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 
 @EVERY_SPEC
-def test_an_untrained_policy_is_a_random_walker(key, observations, spec):
+def test_an_untrained_policy_is_a_random_walker(key, seen, spec):
     policy = policy_of(key, spec)
-    walk = jax.vmap(lambda o: jax.nn.softmax(policy(o, jnp.zeros(3))))(observations)
+    walk = jax.vmap(lambda o: jax.nn.softmax(policy(o, jnp.zeros(3))))(seen)
     np.testing.assert_allclose(walk, 0.25, atol=0.02)
     assert np.ptp(walk, axis=0).max() > 0  # and yet it looks
 
 
 @EVERY_SPEC
-def test_what_it_is_told_matters_and_is_all_that_differs(key, observations, spec):
+def test_what_it_is_told_matters_and_is_all_that_differs(key, seen, spec):
     critic = ConditionedCritic(key, spec, SEEN, 3, (16, 16))
-    value = lambda label: jax.vmap(lambda o: critic.value(o, label, ())[0])(observations)
+    value = lambda label: jax.vmap(lambda o: critic.value(o, label, ())[0])(seen)
     assert not np.allclose(value(jnp.array([1.0, 0, 0])), value(jnp.array([0, 0, 1.0])))
     assert np.array_equal(value(jnp.array([1.0, 0, 0])), value(jnp.array([1.0, 0, 0])))
 
 
 @EVERY_SPEC
-def test_a_recurrent_critic_goes_by_what_it_is_told_and_by_what_it_remembers(key, observations, spec):
+def test_a_recurrent_critic_goes_by_what_it_is_told_and_by_what_it_remembers(key, seen, spec):
     critic = RecurrentCritic(key, spec, SEEN, 3, 8, ())
-    value = lambda label, memory: jax.vmap(lambda o: critic.value(o, label, memory)[0])(observations)
+    value = lambda label, memory: jax.vmap(lambda o: critic.value(o, label, memory)[0])(seen)
     first, last = jnp.array([1.0, 0, 0]), jnp.array([0, 0, 1.0])
     assert not np.allclose(value(first, MEMORY), value(last, MEMORY))
     assert not np.allclose(value(first, MEMORY), value(first, critic.start()))
     assert np.array_equal(value(first, MEMORY), value(first, MEMORY))
 
 
-def test_who_sits_where_matters(key, observations):
+def test_who_sits_where_matters(key, seen):
     critic = ConditionedCritic(key, TO_THE_SUM, SEEN, 3, (16, 16))
     value = jax.vmap(lambda o: critic.value(o, jnp.zeros(3), ())[0])
-    swapped = observations._replace(own=observations.other, other=observations.own)
-    assert not np.allclose(value(observations), value(swapped))
+    there = seen.observation
+    swapped = seen._replace(observation=there._replace(own=there.other, other=there.own))
+    assert not np.allclose(value(seen), value(swapped))
 
 
 @pytest.mark.parametrize("infers", [True, False], ids=["belief", "policy"])
 @pytest.mark.parametrize("spec", [BEYOND, VectorSpec(lambda seen: seen.own / 4)], ids=["relation", "vector"])
-def test_an_embedding_stands_for_its_observation(key, observations, infers, spec):
+def test_an_embedding_stands_for_what_is_seen(key, seen, infers, spec):
     """Along a trajectory all is encoded first and then remembered in turn, with the same result."""
     belief, policy = LearnedBelief(key, spec, SEEN, 8, (8,), 3), RecurrentPolicy(key, spec, SEEN, 8, (), 4)
     network, go_on = (belief, belief.update) if infers else (policy, policy.decide)
-    observation = jax.tree.map(lambda leaf: leaf[0], observations)
+    now = jax.tree.map(lambda leaf: leaf[0], seen)
     for at_once, encoded_before in zip(
-        jax.tree.leaves(go_on(observation, MEMORY)),
-        jax.tree.leaves(go_on(network.embed(observation), MEMORY)),
+        jax.tree.leaves(go_on(now, MEMORY)),
+        jax.tree.leaves(go_on(network.embed(now), MEMORY)),
         strict=True,
     ):
         np.testing.assert_array_equal(at_once, encoded_before)
@@ -201,3 +213,58 @@ def test_the_layers_of_other_encoders_counted_by_hand(key):
     critic = RecurrentCritic(key, SPECS["vector"], SEEN, 3, 8, ())
     assert count(critic) == 4 * 8 * (2 + 3 + 8 + 1) + 9
     assert count(encoders["grid"]) == (2 * 9 + 1) * 4 + (4 * 9 + 1) * 8 + (8 * 25 + 1) * 12
+
+
+def after(seen, action, reward):
+    """What is seen when this was done and paid so much the step before."""
+    return seen._replace(last_action=jnp.int32(action), last_reward=jnp.float32(reward), first=jnp.bool_(False))
+
+
+PLACE = VectorSpec(lambda board: board.own / 4)
+
+
+def test_feedback_is_laid_out_behind_the_embedding(key):
+    """Two coordinates, then four actions of which the third was taken, what it paid, and whether an episode begins."""
+    encoder, size, _ = build_below_head(key, FeedbackSpec(PLACE, actions=4), SEEN)
+    place = (SEEN.observation.own / 4).tolist()
+    assert size == 2 + 4 + 1 + 1
+    assert encoder(after(SEEN, 2, -0.5)).tolist() == [*place, 0, 0, 1, 0, -0.5, 0]
+    assert encoder(SEEN).tolist() == [*place, 0, 0, 0, 0, 0, 1]
+
+
+def test_feedback_has_the_weights_activation_and_permutation_of_what_it_stands_behind(key):
+    """Also the key for the head is the same, whether or not the encoder learns."""
+    for spec in SPECS.values():
+        plain, size, for_head = build_below_head(key, spec, SEEN)
+        beside, larger, for_its_head = build_below_head(key, FeedbackSpec(spec, actions=4), SEEN)
+        assert larger == size + 6
+        assert FeedbackSpec(spec, actions=4).activation is spec.activation
+        assert (jax.random.key_data(for_head) == jax.random.key_data(for_its_head)).all()
+        assert jax.tree.all(jax.tree.map(np.array_equal, jax.tree.leaves(plain), jax.tree.leaves(beside)))
+        np.testing.assert_array_equal(beside(SEEN)[:size], plain(SEEN))
+        assert (beside.permutation(SEEN) is None) == (plain.permutation(SEEN) is None)
+
+
+def test_who_looks_from_home_sees_its_own_last_action_turned_like_the_board(key, seen):
+    """What was up on the board is what up is from home, and so for all others; and all eight turns look the same."""
+    spec = FeedbackSpec(replace(TO_THE_SUM, view=TurnedPairs(5)), actions=4)
+    encoder, size, _ = build_below_head(key, spec, SEEN)
+    board = jax.tree.map(lambda leaf: leaf[0], seen.observation)._replace(own=jnp.array([3, 0]))
+    home = TurnedPairs(5).permutation(board)
+    assert sorted(home.tolist()) == [0, 1, 2, 3] != home.tolist()
+    for action in range(4):
+        here = encoder(after(shown_first(board), action, 0.5))
+        assert here[size - 6 : size - 2].tolist() == [float(seen_as == home[action]) for seen_as in range(4)]
+        for turn in (Turn(jnp.array(back, bool), jnp.array(swap, bool)) for *back, swap in np.ndindex(2, 2, 2)):
+            there = after(shown_first(turned(board, 5, turn)), turned_moves(turn)[action], 0.5)
+            np.testing.assert_allclose(encoder(there), here, atol=1e-6)
+
+
+def test_feedback_is_prepared_with_what_it_stands_behind(key):
+    policy = policy_of(key, FeedbackSpec(TO_THE_SUM, actions=4))
+    at_hand = prepared(policy, 10**6)
+    assert isinstance(at_hand.encoder, FeedbackEncoder)
+    assert isinstance(at_hand.encoder.encoder, RelationEncoder)
+    assert isinstance(at_hand.encoder.encoder.pairs, TabulatedSum)
+    label = jnp.array([0.2, 0.3, 0.5])
+    np.testing.assert_allclose(at_hand(after(SEEN, 1, 1.0), label), policy(after(SEEN, 1, 1.0), label), atol=1e-6)

@@ -16,7 +16,7 @@ from coadapt.games.salesman.layouts import layout_of, table_shape
 from coadapt.games.salesman.rules import Salesman, SalesmanObservation
 from coadapt.oracles.salesman import best_response
 from coadapt.partners.dirichlet import Stationary
-from coadapt.players import Decision
+from coadapt.players import Decision, shown_first
 
 GAME = Salesman(size=3, subgoals=1, max_steps=8)
 UP, DOWN, LEFT, RIGHT = range(4)
@@ -26,7 +26,7 @@ EVIDENCE = evidence_in(GAME)
 POSTERIOR = PartnerPosterior(EVIDENCE, Stationary(jnp.log(SHARES)), jnp.eye(3), jnp.array([0.5, 0.25, 0.25]))
 
 
-def seen(other):
+def looks(other):
     nowhere = jnp.zeros(2, jnp.int32)
     return SalesmanObservation(nowhere, jnp.array(other), nowhere[None], nowhere, jnp.array([False]))
 
@@ -34,7 +34,7 @@ def seen(other):
 def beliefs(posterior, *cells):
     memory, found = posterior.start(), []
     for cell in cells:
-        belief, memory = posterior.update(seen(cell), memory)
+        belief, memory = posterior.update(shown_first(looks(cell)), memory)
         found.append(belief)
     return found
 
@@ -54,8 +54,8 @@ def test_a_bump_into_one_of_two_walls_may_have_been_either():
     """Who stays in the upper left corner has gone up or left: 0.8, 0.2 and 0.5."""
     _, stayed = beliefs(POSTERIOR, [0, 0], [0, 0])
     np.testing.assert_allclose(stayed, np.array([0.4, 0.05, 0.125]) / 0.575, atol=1e-6)
-    assert led_to(GAME, seen([0, 0]), seen([0, 0])).tolist() == [True, False, True, False]
-    assert led_to(GAME, seen([1, 1]), seen([1, 2])).tolist() == [False, False, False, True]
+    assert led_to(GAME, looks([0, 0]), looks([0, 0])).tolist() == [True, False, True, False]
+    assert led_to(GAME, looks([1, 1]), looks([1, 2])).tolist() == [False, False, False, True]
 
 
 def test_partners_that_share_a_label_add_up():
@@ -72,7 +72,8 @@ class Steers(NamedTuple):
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
+        observation = seen.observation
         down = self.strength * (observation.other[0] - observation.own[0]).astype(jnp.float32)
         return Decision(jnp.array([-1.0, 1.0, 0.0, 0.0]) * down - jnp.array([0.0, 0.0, 99.0, 99.0]), memory, {})
 
@@ -90,15 +91,31 @@ def test_in_another_game_it_is_told_what_there_is_to_see():
     0.9 and 0.2, and with the second action 0.9 * 0.1 and 0.2 * 0.8.
     """
     game = MatrixGame(jnp.eye(2), max_steps=3)
-    looks = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
-    evidence = PartnerEvidence(2, looks, lambda before, now: partner_action(now) > 0, lambda observation: observation)
+    at_first = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
+    evidence = PartnerEvidence(2, at_first, lambda before, now: partner_action(now) > 0, shown_first)
     shares = jnp.array([[0.9, 0.1], [0.2, 0.8]])
     posterior = PartnerPosterior(evidence, Stationary(jnp.log(shares)), jnp.eye(2), jnp.array([0.5, 0.5]))
     memory, found = posterior.start(), []
     for action in (jnp.zeros(2), jnp.array([1.0, 0.0]), jnp.array([0.0, 1.0])):
-        belief, memory = posterior.update(looks()._replace(other_action=action), memory)
+        belief, memory = posterior.update(shown_first(at_first()._replace(other_action=action)), memory)
         found.append(belief)
     np.testing.assert_allclose(found, [[0.5, 0.5], [0.9 / 1.1, 0.2 / 1.1], [0.36, 0.64]], atol=1e-6)
+
+
+def test_partners_do_nothing_illegal_and_the_posterior_knows():
+    """The third action is illegal: of 0.5, 0.4 and 0.1 this leaves 5/9 for the first, of 0.2, 0.4 and 0.4 a third.
+
+    So who did it is the one rather than the other at 5 to 3, where the players alone would make it 5 to 2.
+    """
+    game = MatrixGame(jnp.eye(3), max_steps=3)
+    at_first = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
+    partner_may = lambda observation: shown_first(observation, jnp.array([True, True, False]))
+    evidence = PartnerEvidence(3, at_first, lambda before, now: partner_action(now) > 0, partner_may)
+    players = Stationary(jnp.log(jnp.array([[0.5, 0.4, 0.1], [0.2, 0.4, 0.4]])))
+    posterior = PartnerPosterior(evidence, players, jnp.eye(2), jnp.array([0.5, 0.5]))
+    _, memory = posterior.update(shown_first(at_first()), posterior.start())
+    belief, _ = posterior.update(shown_first(at_first()._replace(other_action=jnp.array([1.0, 0.0, 0.0]))), memory)
+    np.testing.assert_allclose(belief, [5 / 8, 3 / 8], atol=1e-6)
 
 
 def test_a_table_is_followed_step_by_step(key):
@@ -106,7 +123,7 @@ def test_a_table_is_followed_step_by_step(key):
     actions = jnp.broadcast_to(jnp.arange(4, dtype=jnp.uint8).reshape(4, *(1,) * 5), (4, *table_shape(GAME)))
     player, memory, done = following(actions), following(actions).start(key), []
     for _ in range(4):
-        decision = player.decide(seen([1, 1]), memory)
+        decision = player.decide(shown_first(looks([1, 1])), memory)
         memory = decision.memory
         done.append(int(jnp.argmax(decision.logits)))
     assert done == [UP, DOWN, LEFT, RIGHT]
@@ -125,11 +142,11 @@ def test_it_is_calibrated(key):
         partner = jax.tree.map(lambda leaf: leaf[number], players[1])
         transitions = rollout(start_episode(key, GAME, (players[0], partner)), GAME, (players[0], partner), 5)[1]
 
-        def watch(memory, observation):
-            belief, memory = POSTERIOR.update(observation, memory)
+        def watch(memory, seen):
+            belief, memory = POSTERIOR.update(seen, memory)
             return memory, belief
 
-        _, beliefs = jax.lax.scan(watch, POSTERIOR.start(), transitions.observations[MAIN])
+        _, beliefs = jax.lax.scan(watch, POSTERIOR.start(), transitions.seen[MAIN])
         return beliefs[-1], ~jnp.any(transitions.ended[:4])
 
     belief, going_on = jax.jit(jax.vmap(last_belief))(jax.random.split(key, 8_000), which)

@@ -12,7 +12,7 @@ from benchmarks.measuring import Entry, Spread
 from benchmarks.report import TITLES, Results, from_summary, markdown
 from benchmarks.running import AT_ONCE, ROWS, run
 from benchmarks.time_to_quality import PASSED, SKILLED, Reached, SeedOutcome, _extrapolated, _ours
-from coadapt.runs.progress import Silent
+from coadapt.runs.progress import Progress
 from coadapt.tables import tables_in
 from tests.benchmarks.small import TINY
 from tests.quickly import compiled_quickly
@@ -33,7 +33,7 @@ def processes_compile_quickly():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
-    run(SHORTEST, TINY, None, folder, Silent())
+    run(SHORTEST, TINY, None, folder, Progress())
     return folder
 
 
@@ -53,7 +53,7 @@ def test_every_row_is_there_and_says_what_it_is(summary):
 
 @pytest.mark.slow
 def test_our_two_arrangements_are_compared(tmp_path):
-    entries = run(("training", "recurrent", "roofline"), TINY, None, tmp_path, Silent()).entries
+    entries = run(("training", "recurrent", "roofline"), TINY, None, tmp_path, Progress()).entries
     assert [entry.failed for entry in entries if entry.failed] == []
     ratios = {entry.contender: entry.ratio for entry in entries if entry.quantity == "training"}
     assert ratios["coadapt, tabulated"] is None
@@ -65,7 +65,7 @@ def test_our_two_arrangements_are_compared(tmp_path):
 def test_a_row_that_is_measured_again_replaces_itself_alone(folder, tmp_path):
     copytree(folder, tmp_path, dirs_exist_ok=True)
     before = json.loads((tmp_path / "summary.json").read_text())
-    again = run(("decision",), TINY, None, tmp_path, Silent())
+    again = run(("decision",), TINY, None, tmp_path, Progress())
     after = json.loads((tmp_path / "summary.json").read_text())
     assert list(after["runs"]) == list(SHORTEST)
     assert [row for row in after["rows"] if row["row"] != "decision"] == [
@@ -80,22 +80,22 @@ def test_rows_of_other_sizes_are_neither_mixed_nor_lost(folder, tmp_path):
     copytree(folder, tmp_path, dirs_exist_ok=True)
     other = replace(TINY, decisions=TINY.decisions + 1)
     with pytest.raises(ValueError, match=r"has other rows \(stepping, scaling\) that were measured with other sizes"):
-        run(("decision",), other, None, tmp_path, Silent())
+        run(("decision",), other, None, tmp_path, Progress())
     assert list(json.loads((tmp_path / "summary.json").read_text())["runs"]) == list(SHORTEST)
 
 
 def test_rows_of_other_sizes_are_replaced_if_all_are_measured_again(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "describe", lambda *_: machine("Monday"))
-    run(("decision",), TINY, None, tmp_path, Silent())
+    run(("decision",), TINY, None, tmp_path, Progress())
     other = replace(TINY, decisions=TINY.decisions + 1)
-    run(("decision",), other, None, tmp_path, Silent())
+    run(("decision",), other, None, tmp_path, Progress())
     assert json.loads((tmp_path / "summary.json").read_text())["sizes"]["decisions"] == other.decisions
 
 
 def test_what_is_no_summary_is_not_written_over(tmp_path):
     (tmp_path / "summary.json").write_text('{"rows": 3}')
     with pytest.raises(ValueError, match="is not a summary of a benchmark; choose another folder, or remove it"):
-        run(("decision",), TINY, None, tmp_path, Silent())
+        run(("decision",), TINY, None, tmp_path, Progress())
 
 
 def test_runs_of_different_days_are_told_apart():
@@ -143,7 +143,7 @@ def test_there_is_a_picture(folder):
 
 @pytest.mark.slow
 def test_an_agent_is_trained_from_nothing(tmp_path):
-    entries = [entry for entry in run(("quality",), TINY, None, tmp_path, Silent()).entries if not entry.failed]
+    entries = [entry for entry in run(("quality",), TINY, None, tmp_path, Progress()).entries if not entry.failed]
     minutes = {entry.quantity: entry.repetitions for entry in entries if entry.unit == "minutes"}
     assert all(0 < early <= late for early, late in zip(minutes[SKILLED], minutes[PASSED], strict=True))
     steps = {entry.quantity: entry.repetitions for entry in entries if entry.unit == "environment steps"}

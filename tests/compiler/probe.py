@@ -28,6 +28,7 @@ from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
 from coadapt.networks.relation import PairSum
 from coadapt.oracles.salesman import at_random, best_response, outlook_of
+from coadapt.players import shown_first
 
 SIZES = tuple(2**power + off for power in range(10, 20) for off in (-1, 0, 1))
 LOUD_ROWS = 64
@@ -106,13 +107,13 @@ def recurrent_replay(rows: int) -> Compared:
 
 def ppo_gradients(rows: int) -> Compared:
     """PPO's loss and its gradients in both networks, over games of one step each."""
-    see, seen = VectorSpec(lambda observation: observation), jnp.zeros(4)
+    see, seen = VectorSpec(lambda observation: observation), shown_first(jnp.zeros(4))
     for_policy, for_critic = jax.random.split(KEY)
     policy = ConditionedPolicy(for_policy, see, seen, 2, (6, 5), 3)
     networks = policy, ConditionedCritic(for_critic, see, seen, 2, (6, 5))
     loud, drawn = loud_tail(rows)[:, None], np.random.default_rng(rows)
     experience = Experience(
-        observations=jnp.asarray(rows_of(rows, 4)[:, None]),
+        seen=jax.vmap(jax.vmap(shown_first))(jnp.asarray(rows_of(rows, 4)[:, None])),
         ended=jnp.ones((rows, 1), bool),
         actions=jnp.asarray(drawn.integers(0, 3, (rows, 1)), jnp.int32),
         log_probabilities=jnp.log(jnp.asarray(drawn.uniform(0.25, 0.45, (rows, 1)), jnp.float32)),

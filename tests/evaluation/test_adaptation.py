@@ -40,7 +40,7 @@ class Counts:
     def start(self, key):
         return jnp.int32(0)
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return Decision(CERTAINLY * jax.nn.one_hot(jnp.minimum(memory, 1), 2), memory + 1, {})
 
 

@@ -44,7 +44,7 @@ def test_episodes_counted_by_hand():
     ended, cut_off = jnp.array([[0, 1, 0], [0, 0, 0]], bool), jnp.array([[0, 0, 1], [0, 0, 1]], bool)
     beliefs = jnp.array([[[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]])
     reward = jnp.array([[1.0, 2.0, 4.0], [3.0, 5.0, 7.0]])
-    transitions = Transition((), (), ({"belief": beliefs}, {}), (), reward, ended, cut_off, ())  # pyright: ignore[reportArgumentType]
+    transitions = Transition((), (), ({"belief": beliefs}, {}), (), reward, jnp.zeros_like(reward), ended, cut_off, ())  # pyright: ignore[reportArgumentType]
     scores = episode_scores(transitions)
     assert scores.length.tolist() == [2, 3]
     assert scores.total.tolist() == [3, 15]

@@ -38,6 +38,23 @@ def test_a_player_that_takes_no_notice_earns_what_it_does_by_itself(key):
     assert mean_returns(key, GAME, PARTNERS, lambda label: second, episodes=4).tolist() == [0, 6]
 
 
+class Hinting(MatrixGame):
+    """The same with hints for learning, a hundred a step."""
+
+    def step(self, state, actions, key=None):
+        after, outcome = super().step(state, actions, key)
+        return after, outcome._replace(shaping=jnp.float32(100))
+
+
+jax.tree_util.register_dataclass(Hinting, data_fields=["payoff"], meta_fields=["max_steps"])
+
+
+def test_hints_for_learning_are_no_return(key):
+    told = lambda label: Stationary(CERTAINLY * label)
+    game = Hinting(GAME.payoff, max_steps=3)
+    assert mean_returns(key, game, PARTNERS, told, episodes=4).tolist() == [3, 6]
+
+
 def test_a_greedy_player_takes_its_likeliest_action(key):
     hardly = lambda label: Stationary(0.1 * label)
     assert mean_returns(key, GAME, PARTNERS, hardly, episodes=4, greedy=True).tolist() == [3, 6]
@@ -70,7 +87,7 @@ def test_episodes_in_a_row_are_the_episodes_one_by_one(key):
 def test_what_was_noted_last_is_kept_after_the_end(key):
     """Each episode notes whether its one subgoal is collected: what is so in the end stays so after the end."""
     players = AT_RANDOM, AT_RANDOM
-    is_collected = lambda transition: transition.next_observations[0].collected.sum().astype(jnp.float32)
+    is_collected = lambda transition: transition.next_seen[0].observation.collected.sum().astype(jnp.float32)
     sums, noted = play_in_a_row(key, SALESMAN, players, 30, note=is_collected)
     collected = sums.finished  # the one subgoal is collected in every finished episode, and may be in others
     assert noted.kept[-1] >= collected > noted.lasting[-1]
@@ -110,8 +127,8 @@ def test_one_episode_has_no_standard_error(key):
 class Endless(MatrixGame):
     """It never says that it is over."""
 
-    def step(self, state, actions):
-        after, outcome = super().step(state, actions)
+    def step(self, state, actions, key=None):
+        after, outcome = super().step(state, actions, key)
         return after, outcome._replace(terminated=jnp.bool_(False))
 
 

@@ -8,7 +8,9 @@ import pytest
 from coadapt.encounters import NeverEnds, rollout, start_episode
 from coadapt.evaluation.watching import record_episode
 from coadapt.games.episode import Episode
+from coadapt.games.matrix import MatrixGame
 from coadapt.games.salesman.rules import Salesman
+from coadapt.partners.dirichlet import Stationary
 from tests.games.walkers import Seeker, Upward, Wanderer
 
 NAMES = ("novice", "intermediate", "skilled")
@@ -23,8 +25,8 @@ def finished() -> Episode:
 class Endless(Salesman):
     """It never says that it is over."""
 
-    def step(self, state, actions):
-        after, outcome = super().step(state, actions)
+    def step(self, state, actions, key=None):
+        after, outcome = super().step(state, actions, key)
         return after, outcome._replace(terminated=jnp.bool_(False), truncated=jnp.bool_(False))
 
 
@@ -55,8 +57,28 @@ def test_a_recorded_episode_is_the_one_that_is_played(key):
     episode = record_episode(key, GAME, players)
     _, transitions = rollout(start_episode(key, GAME, players), GAME, players, episode.steps)
     np.testing.assert_array_equal(episode.rewards, transitions.reward)
-    np.testing.assert_array_equal([state.agents[0] for state in episode.states[:-1]], transitions.observations[0].own)
+    own = transitions.seen[0].observation.own
+    np.testing.assert_array_equal([state.agents[0] for state in episode.states[:-1]], own)
     assert transitions.ended.tolist() == [False] * (episode.steps - 1) + [True]
+
+
+class Rolling(MatrixGame):
+    """Every step pays what it rolls, and its state knows."""
+
+    def step(self, state, actions, key):
+        after, outcome = super().step(state, actions, key)
+        roll = jax.random.uniform(key)
+        return after._replace(last_reward=roll), outcome._replace(reward=roll)
+
+
+jax.tree_util.register_dataclass(Rolling, data_fields=["payoff"], meta_fields=["max_steps"])
+
+
+def test_with_chance_the_last_state_is_the_one_that_really_followed(key):
+    players = Stationary(jnp.zeros(5)), Stationary(jnp.zeros(5))
+    episode = record_episode(key, Rolling(max_steps=3), players)
+    assert len(set(episode.rewards.tolist())) == 3
+    assert [float(state.last_reward) for state in episode.states] == [0, *episode.rewards.tolist()]
 
 
 def test_an_episode_that_is_cut_off_shows_its_own_last_state(key):

@@ -205,7 +205,7 @@ def test_a_game_in_which_nothing_can_be_won_is_reported_all_the_same():
         ({"payoff": ((1.0, 0.0),) * 60}, "too many to enumerate"),
         ({"episodes": 2_500}, "multiple of batch"),
         ({"curve_points": 3}, "multiple of curve_points"),
-        ({"max_steps": 5}, "length of an episode"),
+        ({"max_steps": 5}, "num_steps must be max_steps"),
     ],
 )
 def test_a_bad_configuration_is_refused_before_any_work(changes, words):

@@ -5,10 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.evaluation.starts import from_starts
-from coadapt.experiments.salesman.oracle import SalesmanOracle, following, from_table, on_average, over_all_starts
+from coadapt.experiments.salesman.oracle import SalesmanOracle, following, from_table, over_all_starts
 from coadapt.games.salesman.layouts import Layout, layout_of
 from coadapt.games.salesman.rules import MOVES, Salesman
 from coadapt.oracles.salesman import at_random, best_response
+from coadapt.oracles.tabular import on_average
 from coadapt.partners.dirichlet import Stationary
 
 GAME = Salesman(size=4, subgoals=2, max_steps=12)

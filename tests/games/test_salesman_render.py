@@ -19,11 +19,13 @@ from coadapt.games.salesman.render import (
     MAIN_COLOUR,
     PARTNER_COLOUR,
     SUBGOAL_COLOUR,
+    _canvas,
+    _draw_grid,
     episode_gif,
     episode_strip,
-    state_picture,
 )
 from coadapt.games.salesman.rules import Salesman, SalesmanState
+from coadapt.images import as_files
 from tests.games.walkers import Seeker, Wanderer
 
 NAMES = ("novice", "intermediate", "skilled")
@@ -38,6 +40,13 @@ def finished() -> Episode:
 def layout(agents, collected=(False, False), size=4):
     cells = [jnp.array(each, jnp.int32) for each in (agents, [[0, 2], [3, 1]], [2, size - 1])]
     return SalesmanState(jnp.int32(0), cells[0], cells[1], cells[2], jnp.array(collected))
+
+
+def state_picture(state: SalesmanState, size: int) -> dict[str, bytes]:
+    """A state with a margin around it: the contents of a png and of an svg file."""
+    axis = _canvas(434, 434)
+    _draw_grid(axis, state, size, 12, 12, 410)
+    return as_files(axis.figure, dpi=200)
 
 
 def pixels(image: Image.Image) -> np.ndarray:
@@ -71,7 +80,7 @@ def test_the_same_state_gives_the_same_files(size):
     one, two = (state_picture(layout([[0, 0], [1, 1]], size=size), size) for _ in range(2))
     assert one == two
     assert one["png"].startswith(b"\x89PNG\r\n\x1a\n")
-    assert Image.open(io.BytesIO(one["png"])).size == (868, 904)
+    assert Image.open(io.BytesIO(one["png"])).size == (868, 868)
     assert one["svg"].startswith(b"<?xml")
     assert b"<svg" in one["svg"]
     assert b"<dc:date>" not in one["svg"]

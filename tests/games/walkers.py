@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Key
-from coadapt.games.salesman.rules import MOVES, SalesmanObservation
-from coadapt.players import Decision
+from coadapt.games.salesman.rules import MOVES
+from coadapt.players import Decision, Seen
 
 
 class Seeker(NamedTuple):
@@ -17,7 +17,8 @@ class Seeker(NamedTuple):
         del key
         return jnp.zeros(3)
 
-    def decide(self, observation: SalesmanObservation, memory: Array) -> Decision:
+    def decide(self, seen: Seen, memory: Array) -> Decision:
+        observation = seen.observation
         open_now = jnp.append(~observation.collected, jnp.all(observation.collected))
         places = jnp.concatenate([observation.subgoals, observation.goal[None]])
         far = jnp.abs(places - observation.own[None]).sum(-1)
@@ -34,8 +35,8 @@ class Upward(NamedTuple):
         del key
         return ()
 
-    def decide(self, observation: SalesmanObservation, memory: Any) -> Decision:
-        del observation
+    def decide(self, seen: Seen, memory: Any) -> Decision:
+        del seen
         return Decision(jnp.array([0.0, -1e9, -1e9, -1e9]), memory, {})
 
 
@@ -46,6 +47,6 @@ class Wanderer(NamedTuple):
         del key
         return ()
 
-    def decide(self, observation: SalesmanObservation, memory: Any) -> Decision:
-        del observation
+    def decide(self, seen: Seen, memory: Any) -> Decision:
+        del seen
         return Decision(jnp.zeros(4), memory, {"belief": jnp.full(3, 1 / 3)})

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from coadapt.games.game import Outcome
+from coadapt.games.game import MAIN, Outcome
 from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
 from coadapt.partners.dirichlet import Stationary
@@ -31,7 +31,7 @@ class Probe:
     def observe(self, state, seat):
         return jnp.stack([state.cue, state.step.astype(jnp.float32)])
 
-    def step(self, state, actions):
+    def step(self, state, actions, key):
         after = ProbeState(state.step + 1, state.cue)
         ended = after.step >= self.max_steps
         return after, Outcome(self.reward(state, 2 * actions[0].astype(jnp.float32) - 1), ended, jnp.bool_(False))
@@ -63,8 +63,8 @@ class OneForEver(AlwaysOne):
     def observe(self, state, seat):
         return jnp.ones(2)
 
-    def step(self, state, actions):
-        after, outcome = super().step(state, actions)
+    def step(self, state, actions, key):
+        after, outcome = super().step(state, actions, key)
         return after, outcome._replace(terminated=jnp.bool_(False), truncated=jnp.bool_(True))
 
 
@@ -76,6 +76,44 @@ class TheAction(Probe):
 class ActionLikeCue(Probe):
     def reward(self, state, action):
         return action * state.cue
+
+
+class OneIsBarred(Probe):
+    """Three actions that pay 2, 1 and 0, of which the first is illegal with a cue of -1."""
+
+    num_actions = (3, 1)
+
+    def step(self, state, actions, key):
+        return ProbeState(state.step + 1, state.cue), Outcome(
+            2 - actions[0].astype(jnp.float32), terminated=jnp.bool_(True), truncated=jnp.bool_(False)
+        )
+
+    def legal(self, state, seat):
+        return jnp.stack([state.cue > 0, True, True]) if seat == MAIN else jnp.ones(1, bool)
+
+
+class Lottery(Probe):
+    """Pays 1 by chance, in one of four cases with the first action and in three with the second."""
+
+    def step(self, state, actions, key):
+        after, outcome = super().step(state, actions, key)
+        wins = jax.random.bernoulli(key, jnp.where(actions[0] == 1, 0.75, 0.25))
+        return after, outcome._replace(reward=wins.astype(jnp.float32))
+
+    def reward(self, state, action):
+        return jnp.float32(0)
+
+
+class TwoArms(Probe):
+    """The same of two arms pays 1 in each of three steps, and nobody sees which it is."""
+
+    max_steps = 3
+
+    def observe(self, state, seat):
+        return jnp.zeros(2)
+
+    def reward(self, state, action):
+        return (action * state.cue > 0).astype(jnp.float32)
 
 
 class RememberTheCue(Probe):
@@ -105,8 +143,8 @@ class Reactive(eqx.Module):
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
-        return Decision(self.network(observation), memory, {})
+    def decide(self, seen, memory):
+        return Decision(self.network(seen.observation), memory, {})
 
 
 class Remembering(eqx.Module):
@@ -117,8 +155,8 @@ class Remembering(eqx.Module):
     def start(self, key):
         return self.network.start()
 
-    def decide(self, observation, memory):
-        logits, memory = self.network(observation, memory)
+    def decide(self, seen, memory):
+        logits, memory = self.network(seen.observation, memory)
         return Decision(logits, memory, {})
 
 
@@ -130,8 +168,8 @@ class Judge(eqx.Module):
     def start(self):
         return ()
 
-    def value(self, observation, label, memory):
-        return self.network(observation)[0], memory
+    def value(self, seen, label, memory):
+        return self.network(seen.observation)[0], memory
 
 
 class RememberingJudge(eqx.Module):
@@ -142,6 +180,6 @@ class RememberingJudge(eqx.Module):
     def start(self):
         return self.network.start()
 
-    def value(self, observation, label, memory):
-        value, memory = self.network(observation, memory)
+    def value(self, seen, label, memory):
+        value, memory = self.network(seen.observation, memory)
         return value[0], memory

@@ -8,10 +8,13 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from coadapt.agents.encoders import FeedbackSpec, VectorSpec
+from coadapt.agents.recurrent import RecurrentCritic, RecurrentPolicy
 from coadapt.learning import ppo
 from coadapt.learning.ppo import PPOConfig
 from coadapt.networks.mlp import MLP
 from coadapt.networks.recurrent import RecurrentNetwork
+from coadapt.players import shown_first
 from tests.learning import probes
 from tests.learning.probes import Judge, Nobody, Reactive, Remembering, RememberingJudge
 
@@ -25,16 +28,22 @@ CONFIG = PPOConfig(
     discount=0.5,
     entropy_coefficient=0.0,
 )
+ARMS = replace(CONFIG, num_steps=6, discount=0.9)
 
 
-def learn(game, policy=None, config=CONFIG):
+def shown(*observation):
+    return shown_first(jnp.array(observation))
+
+
+def learn(game, policy=None, config=CONFIG, critic=None, auxiliary=None):
     for_policy, for_critic, for_training = jax.random.split(jax.random.key(3), 3)
     policy = policy or Reactive(MLP(for_policy, 2, (16,), 2, last_scale=0.01))
-    state = ppo.start(for_training, policy, Judge(MLP(for_critic, 2, (16,), 1)), config)
-    train = jax.jit(lambda s: ppo.train_chunk(s, game, Nobody(), lambda policy, label: policy, config, 200))
+    state = ppo.start(for_training, policy, critic or Judge(MLP(for_critic, 2, (16,), 1)), config)
+    as_it_is = lambda policy, label: policy
+    train = jax.jit(lambda s: ppo.train_chunk(s, game, Nobody(), as_it_is, config, 200, auxiliary=auxiliary))
     state, info = train(state)
-    value = lambda *observation: float(state.critic.network.value(jnp.array(observation), None, ())[0])
-    decide = lambda *observation: jax.nn.softmax(state.policy.network.decide(jnp.array(observation), ()).logits)
+    value = lambda *observation: float(state.critic.network.value(shown(*observation), None, ())[0])
+    decide = lambda *observation: jax.nn.softmax(state.policy.network.decide(shown(*observation), ()).logits)
     return value, decide, info
 
 
@@ -59,6 +68,61 @@ def test_it_imagines_what_a_truncated_episode_would_have_brought():
     """One for ever at discount 1/2 is worth 1 + 1/2 + 1/4 + ... = 2."""
     value, _, _ = learn(probes.OneForEver())
     assert value(1.0, 1.0) == pytest.approx(2, abs=0.05)
+
+
+def test_it_learns_what_is_best_of_what_is_legal(key):
+    """With a cue of 1 that is the first action, which pays 2; with -1 the second, for 1. In the mean that is 1.5."""
+    policy = Reactive(MLP(key, 2, (16,), 3, last_scale=0.01))
+    value, decide, info = learn(probes.OneIsBarred(), policy)
+    assert value(1.0, 0.0) == pytest.approx(2, abs=0.05)
+    assert value(-1.0, 0.0) == pytest.approx(1, abs=0.05)
+    assert decide(1.0, 0.0)[0] > 0.98
+    legal = decide(-1.0, 0.0)[1:]  # what it makes of the first action does not matter
+    assert legal[0] / legal.sum() > 0.98
+    assert info.reward[-20:].mean() == pytest.approx(1.5, abs=0.1)
+
+
+def test_it_learns_the_odds_of_a_lottery():
+    """Its second action is worth 3/4, and what is better than chance is no luck of the player's."""
+    value, decide, info = learn(probes.Lottery())
+    assert decide(1.0, 0.0)[1] > 0.97
+    assert value(1.0, 0.0) == pytest.approx(0.75, abs=0.06)
+    assert info.reward[-50:].mean() == pytest.approx(0.75, abs=0.04)  # 6400 draws: an error of 0.005
+
+
+def shown_two_arms(feedback):
+    """A policy and a critic with a memory, with or without what came of their last step."""
+    for_policy, for_critic = jax.random.split(jax.random.key(0))
+    see, seen = VectorSpec(lambda seen: seen), shown(0.0, 0.0)
+    spec = FeedbackSpec(see, actions=2) if feedback else see
+    policy = RecurrentPolicy(for_policy, spec, seen, 8, (), 2)
+    return learn(probes.TwoArms(), policy, ARMS, RecurrentCritic(for_critic, spec, seen, 0, 8, ()))[2]
+
+
+def test_with_feedback_and_a_memory_it_learns_to_find_out_which_arm_pays():
+    """RL2. A guess at first, right in half of all cases, and twice what is then known: (1/2 + 1 + 1) / 3 = 5/6."""
+    assert shown_two_arms(feedback=True).reward[-20:].mean() == pytest.approx(5 / 6, abs=0.02)
+
+
+def test_without_feedback_nobody_finds_out_which_arm_pays():
+    assert shown_two_arms(feedback=False).reward[-20:].mean() == pytest.approx(1 / 2, abs=0.05)
+
+
+def like_the_cue(key, policy, rollout):
+    """How unlikely it is to act like the cue, of which it learns in the main seat's observations."""
+    logits = jax.vmap(jax.vmap(lambda seen: policy.decide(seen, ()).logits))(rollout.seen[0])
+    right = (rollout.seen[0].observation[..., 0] > 0).astype(jnp.int32)
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), right[..., None], axis=-1))
+
+
+def test_an_auxiliary_loss_teaches_what_no_reward_does():
+    """Whatever it does pays one, and that is what the critic still says."""
+    value, decide, info = learn(probes.AlwaysOne(), auxiliary=like_the_cue)
+    assert decide(1.0, 0.0)[1] > 0.99
+    assert decide(-1.0, 0.0)[0] > 0.99
+    assert value(1.0, 0.0) == pytest.approx(1, abs=0.02)
+    assert math.log(2) > info.metrics["auxiliary"][0] > 0.4  # the mean over the first eight updates
+    assert info.metrics["auxiliary"][-1] < 0.01
 
 
 def test_it_is_warmed_up():
@@ -109,8 +173,8 @@ def test_a_critic_with_a_memory_values_what_has_to_be_remembered(key):
     state, _ = jax.jit(train)(state)
     critic = state.critic.network
     for cue in (1.0, -1.0):
-        _, memory = critic.value(jnp.array([cue, 0.0]), None, critic.start())
-        value, _ = critic.value(jnp.array([0.0, 1.0]), None, memory)
+        _, memory = critic.value(shown(cue, 0.0), None, critic.start())
+        value, _ = critic.value(shown(0.0, 1.0), None, memory)
         assert float(value) == pytest.approx(cue, abs=0.05)
 
 
@@ -157,8 +221,8 @@ class Barred(eqx.Module):
     def start(self, key):
         return self.policy.start(key)
 
-    def decide(self, observation, memory):
-        decision = self.policy.decide(observation, memory)
+    def decide(self, seen, memory):
+        decision = self.policy.decide(seen, memory)
         return decision._replace(logits=decision.logits.at[0].set(-jnp.inf))
 
 

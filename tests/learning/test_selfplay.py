@@ -13,6 +13,7 @@ from coadapt.learning import ppo, selfplay
 from coadapt.learning.ppo import PPOConfig
 from coadapt.networks.mlp import MLP
 from coadapt.partners.dirichlet import Stationary
+from coadapt.players import shown_first
 from tests.learning.probes import Judge, Probe, Reactive
 
 CONFIG = PPOConfig(
@@ -37,7 +38,7 @@ class BothLikeTheirCue(Probe):
     def observe(self, state, seat):
         return jnp.stack([state.cue if seat == MAIN else -state.cue, jnp.float32(0)])
 
-    def step(self, state, actions):
+    def step(self, state, actions, key):
         after = state._replace(step=state.step + 1)
         main, partner = (2 * action.astype(jnp.float32) - 1 for action in actions)
         good = (main * state.cue > 0) & (partner * -state.cue > 0)
@@ -65,7 +66,7 @@ def test_both_seats_learn_what_neither_could_alone(key):
     assert info.reward[0] == pytest.approx(0.25, abs=0.15)
     assert info.reward[-20:].mean() > 0.97
     for cue, action in ((1.0, 1), (-1.0, 0)):
-        decision = state.policy.network.decide(jnp.array([cue, 0.0]), ())
+        decision = state.policy.network.decide(shown_first(jnp.array([cue, 0.0])), ())
         assert jax.nn.softmax(decision.logits)[action] > 0.97
 
 
@@ -104,5 +105,8 @@ def test_each_player_has_its_own_side_of_every_transition(key):
     for seat, rows in ((MAIN, slice(0, 3)), (PARTNER, slice(3, 6))):
         assert (both.actions[MAIN][rows] == transitions.actions[seat]).all()
         assert (both.logits[MAIN][rows] == transitions.logits[seat]).all()
-        assert (both.observations[MAIN].own_action[rows] == transitions.observations[seat].own_action).all()
+        assert (both.seen[MAIN].observation.own_action[rows] == transitions.seen[seat].observation.own_action).all()
+        for name in ("seen", "next_seen"):
+            (mine, _), theirs = getattr(both, name), getattr(transitions, name)[seat]
+            assert (mine.last_action[rows] == theirs.last_action).all()
         assert (both.reward[rows] == transitions.reward).all()

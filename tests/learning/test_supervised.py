@@ -12,9 +12,10 @@ from coadapt.learning.supervised import SupervisedConfig, Watched, as_of_one_epi
 from coadapt.oracles.matrix import bayes_squared_error
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
 from coadapt.partners.mixed import fixed_population_of
+from coadapt.players import seen_first, shown_first
 
 GAME = MatrixGame(jnp.array([[1.0, 0.0], [0.0, 1.0]]), max_steps=3)
-SEEN = GAME.observe(GAME.reset(jax.random.key(0)), MAIN)  # an observation, for its shapes
+SEEN = seen_first(GAME, GAME.reset(jax.random.key(0)), MAIN)  # for its shapes
 PARTNERS = DirichletPartners(jnp.ones(2))
 CONFIG = SupervisedConfig(iterations=400, num_envs=64, num_steps=3, learning_rate=1e-2)
 
@@ -43,12 +44,12 @@ def test_a_belief_learns_the_rule_of_succession():
     """Of a uniform unknown share, after n successes in n tries, the expected share is (n + 1) / (n + 2)."""
     state, info = train(400)
     belief, memory = state.belief.network, state.belief.network.start()
-    seen = GAME.reset(jax.random.key(0))
+    game_state = GAME.reset(jax.random.key(0))
     expected = [0.5, 2 / 3, 3 / 4]
     for share in expected:
-        prediction, memory = belief.update(GAME.observe(seen, 0), memory)
+        prediction, memory = belief.update(seen_first(GAME, game_state, MAIN), memory)
         assert float(prediction[0]) == pytest.approx(share, abs=0.04)
-        seen, _ = GAME.step(seen, (jnp.int32(0), jnp.int32(0)))
+        game_state, _ = GAME.step(game_state, (jnp.int32(0), jnp.int32(0)))
     least = sum(bayes_squared_error(np.ones(2), n) for n in range(3)) / 3
     assert float(info.loss[-100:].mean()) == pytest.approx(least, rel=0.05)
 
@@ -89,7 +90,7 @@ BELIEFS = ReplayedBelief(jnp.array([[0.5, 0.5], [0.4, 0.6], [0.1, 0.9], [0.0, 1.
 
 def watched(*ended, label):
     nothing = jnp.zeros((1, len(ended)))
-    return Watched(nothing, jnp.array([ended], bool), jnp.eye(2)[None, label])
+    return Watched(jax.vmap(jax.vmap(shown_first))(nothing), jnp.array([ended], bool), jnp.eye(2)[None, label])
 
 
 @pytest.mark.parametrize("ended", [(0, 0, 1), (0, 0, 1, 0)], ids=["an episode", "and a step of the next"])
@@ -102,9 +103,11 @@ def test_the_loss_of_a_game_is_that_of_one_episode(ended):
 
 def test_minibatches_have_their_share_of_every_partner():
     """Three partners of two games each: a minibatch has one game with each."""
-    games = Watched(jnp.arange(6)[:, None], jnp.zeros((6, 1), bool), jnp.repeat(jnp.eye(3), 2, axis=0))
+    games = Watched(
+        jax.vmap(shown_first)(jnp.arange(6)[:, None]), jnp.zeros((6, 1), bool), jnp.repeat(jnp.eye(3), 2, axis=0)
+    )
     dealt = supervised._dealt(games, 2)
-    assert dealt.observations[..., 0].tolist() == [[0, 2, 4], [1, 3, 5]]
+    assert dealt.seen.observation[..., 0].tolist() == [[0, 2, 4], [1, 3, 5]]
     assert dealt.labels.tolist() == [jnp.eye(3).tolist()] * 2
 
 
@@ -112,7 +115,7 @@ def test_what_is_watched_is_labelled_by_who_it_was(monkeypatch):
     """One always takes the first action, the other the second: so the label is what the partner is seen to do."""
 
     def compare(belief, batch, loss):
-        did = batch.observations.other_action[:, 1:]
+        did = batch.seen.observation.other_action[:, 1:]
         as_labelled = jnp.all(did == batch.labels[:, None], axis=(1, 2))
         return belief.label.sum(), (jnp.mean(batch.labels[:, 0]), jnp.mean(as_labelled.astype(jnp.float32)))
 
@@ -135,7 +138,7 @@ class Visit:
     def reset(self, key):
         return jnp.int32(0)
 
-    def step(self, state, actions):
+    def step(self, state, actions, key):
         return state + 1, Outcome(jnp.float32(0), terminated=actions[1] == 1, truncated=state + 1 == self.max_steps)
 
     def observe(self, state, seat):
@@ -149,13 +152,13 @@ def test_who_leaves_sooner_is_not_expected_more():
         {"stays": [Stationary(jnp.array([99.0, 0]))], "leaves": [Stationary(jnp.array([0, 99.0]))]}
     )
     belief = LearnedBelief(
-        jax.random.key(1), VectorSpec(lambda seen: seen), jnp.zeros(4), units=8, hidden=(8,), labels=2
+        jax.random.key(1), VectorSpec(lambda seen: seen), shown_first(jnp.zeros(4)), units=8, hidden=(8,), labels=2
     )
     host = lambda belief: Stationary(jnp.zeros(1))
     loss = supervised.negative_log_likelihood
     learn = jax.jit(lambda s: supervised.train_chunk(s, game, visitors, host, loss, config, config.iterations))
     belief = learn(supervised.start(jax.random.key(2), belief, config))[0].belief.network
-    at_first, memory = belief.update(game.observe(jnp.int32(0), 0), belief.start())
-    later, _ = belief.update(game.observe(jnp.int32(1), 0), memory)
+    at_first, memory = belief.update(seen_first(game, jnp.int32(0), MAIN), belief.start())
+    later, _ = belief.update(seen_first(game, jnp.int32(1), MAIN), memory)
     assert at_first.tolist() == pytest.approx([0.5, 0.5], abs=0.02)
     assert later.tolist() == pytest.approx([1, 0], abs=0.02)

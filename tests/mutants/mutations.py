@@ -99,6 +99,41 @@ GAMES = [
         "collected.astype(jnp.int32) << jnp.arange(len(collected))[::-1]",
         "oracles/test_salesman.py::test_places_and_states_agree",
     ),
+    Mutation(
+        "in the other seat one acts for the partner",
+        "games/seats.py",
+        "self.game.step(state, actions[::-1], key)",
+        "self.game.step(state, actions, key)",
+        "games/test_seats.py::test_in_the_other_seat_all_is_the_other_way_round",
+    ),
+    Mutation(
+        "who sits across acts for the partner",
+        "games/seats.py",
+        "after, outcome = self.game.step(state.state, seated, key)",
+        "after, outcome = self.game.step(state.state, actions, key)",
+        "games/test_seats.py::test_in_either_seat_it_is_the_game_or_the_game_from_its_other_seat",
+    ),
+    Mutation(
+        "who sits across sees what the partner sees",
+        "games/seats.py",
+        "what(_across(seat)), what(seat)",
+        "what(seat), what(seat)",
+        "games/test_seats.py::test_in_either_seat_it_is_the_game_or_the_game_from_its_other_seat",
+    ),
+    Mutation(
+        "nobody ever sits across",
+        "games/seats.py",
+        "jax.random.bernoulli(for_seat)",
+        "jnp.bool_(False)",
+        "games/test_seats.py::test_the_main_agent_sits_in_each_seat_in_half_of_the_episodes_and_stays_there",
+    ),
+    Mutation(
+        "the seat hangs together with how the game begins",
+        "games/seats.py",
+        "jax.random.bernoulli(for_seat)",
+        "jax.random.bernoulli(for_game)",
+        "games/test_seats.py::test_where_it_sits_does_not_hang_together_with_how_the_game_begins",
+    ),
 ]
 
 ENCOUNTERS = [
@@ -120,7 +155,7 @@ ENCOUNTERS = [
         "memories outlive their episode",
         "encounters.py",
         "afresh = _begin(for_beginning, game, players)",
-        "afresh = game.reset(for_beginning), (main.memory, partner.memory)",
+        "afresh = game.reset(for_beginning), (main.memory, partner.memory), last",
         "test_encounters.py::test_an_episode_ends_a_new_one_begins_and_memories_with_it",
     ),
     Mutation(
@@ -129,6 +164,62 @@ ENCOUNTERS = [
         "rows.reshape(*keys.shape, *rows.shape[1:])",
         "rows.reshape(*keys.shape[::-1], *rows.shape[1:]).swapaxes(0, 1)",
         "test_encounters.py::test_every_game_with_a_partner_is_told_its_own_row",
+    ),
+    Mutation(
+        "illegal actions are taken",
+        "encounters.py",
+        "among_legal(d.logits, shown)",
+        "d.logits",
+        "test_encounters.py::test_an_illegal_action_is_never_taken_by_anybody",
+    ),
+    Mutation(
+        "everybody is shown the main agent's last action",
+        "encounters.py",
+        '"last_action": last.actions[seat]',
+        '"last_action": last.actions[MAIN]',
+        "test_encounters.py::test_everybody_is_shown_what_came_of_its_own_last_step",
+    ),
+    Mutation(
+        "a new episode begins with what came of the one before",
+        "encounters.py",
+        "afresh = _begin(for_beginning, game, players)",
+        "afresh = (*_begin(for_beginning, game, players)[:2], last)",
+        "test_encounters.py::test_everybody_is_shown_what_came_of_its_own_last_step",
+    ),
+    Mutation(
+        "the main agent sees what only partners may see",
+        "encounters.py",
+        "(seen[MAIN], privileged)",
+        "(privileged, privileged)",
+        "test_encounters.py::test_the_partner_alone_looks_at_the_state_or_at_what_the_game_lets_it_and_nobody_keeps_it",
+    ),
+    Mutation(
+        "what only partners may see is kept",
+        "encounters.py",
+        "return Turn(seen, tuple(legal))",
+        "return Turn((seen[MAIN], privileged), tuple(legal))",
+        "test_encounters.py::test_the_partner_alone_looks_at_the_state_or_at_what_the_game_lets_it_and_nobody_keeps_it",
+    ),
+    Mutation(
+        "the game has the luck of the players",
+        "encounters.py",
+        "jax.random.fold_in(episode.key, 3)",
+        "_keys(episode)[1]",
+        "test_encounters.py::test_the_luck_of_the_game_is_not_that_of_the_players",
+    ),
+    Mutation(
+        "the game has the same luck in every step",
+        "encounters.py",
+        "jax.random.fold_in(episode.key, 3)",
+        "jax.random.key(3)",
+        "test_encounters.py::test_a_game_with_chance_has_fresh_chance_in_every_step_and_the_same_with_the_same_key",
+    ),
+    Mutation(
+        "hints for learning are paid",
+        "encounters.py",
+        "jnp.asarray(came.reward, jnp.float32)",
+        "jnp.asarray(came.reward + came.shaping, jnp.float32)",
+        "test_encounters.py::test_a_hint_for_learning_is_shown_to_nobody",
     ),
 ]
 
@@ -171,8 +262,8 @@ LEARNING = [
     Mutation(
         "the critic is not told the label when it judges",
         "learning/ppo.py",
-        "judge = lambda observation, memory: critic.value(observation, label, memory)",
-        "judge = lambda observation, memory: critic.value(observation, 0 * label, memory)",
+        "judge = lambda seen, memory: critic.value(seen, label, memory)",
+        "judge = lambda seen, memory: critic.value(seen, 0 * label, memory)",
         "learning/test_ppo_by_hand.py::test_the_critic_is_told_the_truth",
     ),
     Mutation(
@@ -213,8 +304,8 @@ LEARNING = [
     Mutation(
         "in self-play the partner learns from what the main seat saw",
         "learning/selfplay.py",
-        "observations=transitions.observations[::-1],\n        logits",
-        "observations=transitions.observations,\n        logits",
+        "seen=transitions.seen[::-1],\n        logits",
+        "seen=transitions.seen,\n        logits",
         "learning/test_selfplay.py::test_each_player_has_its_own_side_of_every_transition",
     ),
     Mutation(
@@ -245,6 +336,41 @@ LEARNING = [
         "correct = jnp.argmin(beliefs, axis=-1)",
         "learning/test_supervised.py::test_the_loss_of_a_game_is_that_of_one_episode",
     ),
+    Mutation(
+        "illegal actions have a share when they are reconsidered",
+        "learning/ppo.py",
+        "jax.nn.log_softmax(among_legal(decision.logits, seen))",
+        "jax.nn.log_softmax(decision.logits)",
+        "learning/test_ppo_by_hand.py::test_whatever_a_policy_makes_of_an_illegal_action_changes_nothing",
+    ),
+    Mutation(
+        "shaping fades over the whole training",
+        "learning/ppo.py",
+        "config.iterations * config.shaping_span",
+        "config.iterations",
+        "learning/test_ppo_by_hand.py::test_shaping_is_learnt_from_falls_to_nothing_over_its_span_and_is_not_told",
+    ),
+    Mutation(
+        "shaping is told as reward",
+        "learning/ppo.py",
+        "reward=jnp.mean(transitions.reward)",
+        "reward=jnp.mean(shaped.reward)",
+        "learning/test_ppo_by_hand.py::test_shaping_is_learnt_from_falls_to_nothing_over_its_span_and_is_not_told",
+    ),
+    Mutation(
+        "an auxiliary loss is told and not learnt from",
+        "learning/ppo.py",
+        "return value + beside, diagnostics",
+        "return value, diagnostics",
+        "learning/test_ppo_by_hand.py::test_an_auxiliary_loss_moves_the_policy_alone_and_is_told",
+    ),
+    Mutation(
+        "an auxiliary loss has the same luck in every minibatch",
+        "learning/ppo.py",
+        "jax.random.split(jax.random.fold_in(key, 2), config.minibatches)",
+        "jnp.broadcast_to(key, (config.minibatches,))",
+        "learning/test_ppo_by_hand.py::test_an_auxiliary_loss_has_fresh_chance_in_every_update",
+    ),
 ]
 
 AGENTS = [
@@ -272,8 +398,8 @@ AGENTS = [
     Mutation(
         "a critic is told nothing",
         "agents/behaviour_conditioned.py",
-        "jnp.concatenate([self.encoder(observation), label])",
-        "jnp.concatenate([self.encoder(observation), 0 * label])",
+        "jnp.concatenate([self.encoder(seen), label])",
+        "jnp.concatenate([self.encoder(seen), 0 * label])",
         "agents/test_encoders.py::test_what_it_is_told_matters_and_is_all_that_differs",
     ),
     Mutation(
@@ -294,14 +420,14 @@ AGENTS = [
         "the posterior forgets all counts but the last",
         "agents/beliefs.py",
         "return posterior_mean(self.concentration, counts), counts",
-        "return posterior_mean(self.concentration, counts), self.view(observation)",
+        "return posterior_mean(self.concentration, counts), self.view(seen.observation)",
         "agents/test_beliefs.py::test_actions_are_counted_on_top_of_the_prior",
     ),
     Mutation(
         "the posterior asks partners what they would do in the main seat",
         "agents/posterior.py",
         "theirs = self.evidence.as_partner(observation)",
-        "theirs = observation",
+        "theirs = self.evidence.as_partner(observation)._replace(observation=observation)",
         "agents/test_posterior.py::test_each_of_them_is_asked_what_it_would_do_in_its_own_place",
     ),
     Mutation(
@@ -324,6 +450,34 @@ AGENTS = [
         "CERTAINLY * jax.nn.one_hot(action, self.actions), memory + 1",
         "CERTAINLY * jax.nn.one_hot(action, self.actions), memory",
         "agents/test_posterior.py::test_a_table_is_followed_step_by_step",
+    ),
+    Mutation(
+        "one's own last action is turned the wrong way",
+        "agents/encoders.py",
+        "jnp.zeros_like(last).at[turned].set(last)",
+        "last[turned]",
+        "agents/test_encoders.py::test_who_looks_from_home_sees_its_own_last_action_turned_like_the_board",
+    ),
+    Mutation(
+        "nothing behind feedback is prepared",
+        "agents/encoders.py",
+        "return replace(self, encoder=self.encoder.prepared(samples))",
+        "return self",
+        "agents/test_encoders.py::test_feedback_is_prepared_with_what_it_stands_behind",
+    ),
+    Mutation(
+        "of a label that is drawn illegal actions count",
+        "agents/behaviour_conditioned.py",
+        "among_legal(self.policy(seen, label), seen)",
+        "self.policy(seen, label)",
+        "agents/test_beliefs.py::test_of_a_label_that_is_drawn_only_legal_actions_count",
+    ),
+    Mutation(
+        "the posterior expects illegal actions",
+        "agents/posterior.py",
+        "jax.nn.softmax(among_legal(decision.logits, seen))",
+        "jax.nn.softmax(decision.logits)",
+        "agents/test_posterior.py::test_partners_do_nothing_illegal_and_the_posterior_knows",
     ),
 ]
 
@@ -391,6 +545,13 @@ EVALUATION = [
         "stats.trim_mean(np.ravel(values), 0.0)",
         "evaluation/test_statistics.py::test_the_interquartile_mean_leaves_out_the_best_and_the_worst",
     ),
+    Mutation(
+        "the last state that is recorded has luck of its own",
+        "evaluation/watching.py",
+        "final, _ = outcome(before, game, transitions[-1].actions)",
+        "final, _ = outcome(before._replace(key=key), game, transitions[-1].actions)",
+        "evaluation/test_watching.py::test_with_chance_the_last_state_is_the_one_that_really_followed",
+    ),
 ]
 
 ORACLES = [
@@ -435,6 +596,83 @@ ORACLES = [
         "joint += [np.maximum(one.home, other.open), np.maximum(one.open, other.home)]",
         "joint += [np.minimum(one.home, other.open), np.minimum(one.open, other.home)]",
         "oracles/test_salesman.py::test_plans_counted_by_hand",
+    ),
+    Mutation(
+        "by tables, more follows the end of an episode",
+        "oracles/tabular.py",
+        "jnp.where(ended, 0.0, then[states])",
+        "then[states]",
+        "oracles/test_tabular.py::test_nothing_follows_an_end_whichever_state_has_the_first_number",
+    ),
+    Mutation(
+        "a best response may be illegal",
+        "oracles/tabular.py",
+        "jnp.where(_legal(tables, MAIN)[here], jnp.sum(by_partner * returns, axis=2), -jnp.inf)",
+        "jnp.sum(by_partner * returns, axis=2)",
+        "oracles/test_tabular.py::test_what_is_illegal_is_done_in_neither_seat",
+    ),
+    Mutation(
+        "a partner's table has what is illegal in it",
+        "oracles/tabular.py",
+        "jax.nn.softmax(among_legal(player.decide(seen, memory).logits, seen))",
+        "jax.nn.softmax(player.decide(seen, memory).logits)",
+        "oracles/test_tabular.py::test_what_is_illegal_is_done_in_neither_seat",
+    ),
+    Mutation(
+        "values of the first steps are worked out before those of the last",
+        "oracles/enumeration.py",
+        "for number in range(1, steps.max() + 1)]",
+        "for number in range(steps.max(), 0, -1)]",
+        "oracles/test_tabular.py::test_a_door_that_opens_by_chance",
+    ),
+    Mutation(
+        "probabilities that do not sum to one are taken as they are",
+        "oracles/enumeration.py",
+        "np.abs(sums - 1) <= SUMS_TO_ONE",
+        "np.abs(sums - 1) <= 1",
+        "oracles/test_tabular.py::test_a_game_without_tables_says_why",
+    ),
+    Mutation(
+        "the posterior takes all that happened for the first action's doing",
+        "agents/tabular.py",
+        "did = jnp.maximum(seen.last_action, 0)",
+        "did = jnp.zeros_like(seen.last_action)",
+        "agents/test_tabular.py::test_what_the_partner_did_is_inferred_from_what_came_of_it",
+    ),
+    Mutation(
+        "the posterior does not look at rewards",
+        "agents/tabular.py",
+        "after.goes_on & (after.states == state) & as_paid",
+        "after.goes_on & (after.states == state)",
+        "agents/test_tabular.py::test_rewards_tell_as_well",
+    ),
+    Mutation(
+        "the posterior forgets who was likelier before",
+        "agents/tabular.py",
+        "jax.nn.log_softmax(memory.log_weights + news)",
+        "jax.nn.log_softmax(news)",
+        "agents/test_tabular.py::test_two_steps_multiply",
+    ),
+    Mutation(
+        "any view is taken to tell the state",
+        "agents/tabular.py",
+        "if not _can_tell(tables, shown):",
+        "if False:",
+        "agents/test_tabular.py::test_who_cannot_tell_the_state_has_no_posterior",
+    ),
+    Mutation(
+        "all starts are as likely as the first",
+        "pipeline/tabular_oracle.py",
+        "(number,), p=probabilities)",
+        "(number,), p=jnp.zeros_like(probabilities).at[0].set(1))",
+        "pipeline/test_tabular_oracle.py::test_starts_are_drawn_as_the_game_says",
+    ),
+    Mutation(
+        "who is told the type does what is best with the first",
+        "pipeline/tabular_oracle.py",
+        "to_type.actions[jnp.argmax(labels, axis=1)]",
+        "to_type.actions[jnp.argmin(labels, axis=1)]",
+        "pipeline/test_tabular_oracle.py::test_who_is_told_the_type_of_the_only_one_of_its_type_does_what_is_best",
     ),
 ]
 
@@ -609,8 +847,8 @@ EXPERIMENTS = [
     Mutation(
         "the first networks of a training are evaluated, not the finished ones",
         "experiments/matrix_game/scores.py",
-        "networks_at(trained, -1)",
-        "networks_at(trained, 0)",
+        "lambda batch: (-1, batch)",
+        "lambda batch: (0, batch)",
         "pipeline/test_stages.py::test_the_finished_networks_are_evaluated",
     ),
     Mutation(

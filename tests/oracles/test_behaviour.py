@@ -31,8 +31,8 @@ class Steady(NamedTuple):
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
-        return Decision(99 * jax.nn.one_hot(jnp.where(observation.own[0] < 2, 3, 1), len(MOVES)), memory, {})
+    def decide(self, seen, memory):
+        return Decision(99 * jax.nn.one_hot(jnp.where(seen.observation.own[0] < 2, 3, 1), len(MOVES)), memory, {})
 
 
 def test_a_partners_table_is_by_where_the_partner_is():

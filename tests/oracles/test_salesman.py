@@ -181,7 +181,7 @@ def test_the_best_response_played_earns_its_value(key):
 
     transitions = jax.jit(jax.vmap(run))(jax.random.split(key, 20_000))
     scores = episode_scores(transitions)
-    first = jax.tree.map(lambda leaf: leaf[:, 0], transitions.observations[MAIN])
+    first = jax.tree.map(lambda leaf: leaf[:, 0], transitions.seen[MAIN].observation)
     at = jax.vmap(place)(first.own, first.other, first.collected)
     for name, table in response.outlook._asdict().items():
         played = getattr(scores, name)

@@ -12,7 +12,7 @@ from coadapt.games.matrix import MatrixGame
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.mixed import Cast, OneOf, fixed_population_of
 from coadapt.partners.population import label_by_game
-from coadapt.players import Decision
+from coadapt.players import Decision, seen_first, shown_first
 
 CERTAINLY = 100.0
 GAME = MatrixGame(jnp.eye(2), max_steps=3)
@@ -24,7 +24,7 @@ class Alternating:
     def start(self, key):
         return jnp.int32(0)
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return Decision(CERTAINLY * jax.nn.one_hot(memory % 2, 2), memory + 1, {"turn": memory})
 
 
@@ -37,7 +37,7 @@ class Always:
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return Decision(jnp.log(jax.nn.one_hot(self.action, 2)), memory, {})
 
 
@@ -47,8 +47,8 @@ class Copying(NamedTuple):
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
-        return Decision(CERTAINLY * observation.other_action, memory, {})
+    def decide(self, seen, memory):
+        return Decision(CERTAINLY * seen.observation.other_action, memory, {})
 
 
 class Moody(NamedTuple):
@@ -57,7 +57,7 @@ class Moody(NamedTuple):
     def start(self, key):
         return jax.random.uniform(key, (2,))
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return Decision(memory, memory, {})
 
 
@@ -90,7 +90,7 @@ def test_everybody_plays_as_it_would_alone_and_forgets_when_an_episode_ends():
 
 
 def test_the_chosen_one_decides_and_all_remember(key):
-    seen = GAME.observe(GAME.reset(key), PARTNER)
+    seen = seen_first(GAME, GAME.reset(key), PARTNER)
     cast = Cast((Alternating(), Always(1)))
     turns, always = (OneOf(cast, jnp.int32(chosen)) for chosen in (0, 1))
     first = always.decide(seen, always.start(key))
@@ -106,7 +106,7 @@ def test_every_member_starts_with_luck_of_its_own(key):
 
 
 def test_a_population_passes_through_compiled_functions(key):
-    decide = lambda partner: partner.decide(GAME.observe(GAME.reset(key), PARTNER), partner.start(key)).logits
+    decide = lambda partner: partner.decide(seen_first(GAME, GAME.reset(key), PARTNER), partner.start(key)).logits
     logits = jax.jit(jax.vmap(decide))(POPULATION.partners.players)
     np.testing.assert_array_equal(jnp.argmax(logits, axis=1), [0, 1, 0, 0])
     assert not jnp.isnan(logits).any()
@@ -117,7 +117,9 @@ def test_players_made_of_arrays_can_be_traced():
         player = jax.tree.map(
             lambda rows: rows[1], fixed_population_of({"a": [Always(0)], "b": [Stationary(logits)]}).partners
         )
-        return jax.nn.softmax(player.players.decide(None, player.players.start(jax.random.key(0))).logits)[1]
+        return jax.nn.softmax(player.players.decide(shown_first(None), player.players.start(jax.random.key(0))).logits)[
+            1
+        ]
 
     slope = jax.jit(jax.grad(probability_of_the_second))(jnp.zeros(2))
     np.testing.assert_allclose(slope, [-0.25, 0.25])

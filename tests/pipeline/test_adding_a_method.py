@@ -64,7 +64,7 @@ class Lake:
     def reset(self, key):
         return State(jnp.int32(0))
 
-    def step(self, state, actions):
+    def step(self, state, actions, key):
         reward = jnp.where(actions[0] == actions[1], 1.0, 0.0)
         ended = state.step + 1 >= self.max_steps
         return State(state.step + 1), ca.Outcome(reward, ended, jnp.array(False))
@@ -79,7 +79,7 @@ class Left(NamedTuple):
     def start(self, key):
         return ()
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
         return ca.Decision(self.certainly * jnp.array([1.0, 0.0]), memory, {})
 
 

@@ -18,7 +18,7 @@ from coadapt.learning.training import play_with_partners
 from coadapt.partners.dirichlet import Stationary
 from coadapt.pipeline.task import new_recurrent_policy, seen_in
 from coadapt.runs.executor import RunOptions
-from coadapt.runs.progress import Silent
+from coadapt.runs.progress import Progress
 from coadapt.storage.files import Incompatible
 from tests.pipeline.lake import TYPES, Lake, Walks, friends, study, study_file
 
@@ -533,7 +533,7 @@ def test_a_run_looks_before_it_writes(tmp_path):
 
 
 def test_a_run_says_what_is_remarkable(tmp_path, monkeypatch):
-    class Telling(Silent):
+    class Telling(Progress):
         said: ClassVar = []
 
         def say(self, text):

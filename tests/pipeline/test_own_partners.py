@@ -16,7 +16,7 @@ from coadapt.pipeline.saved import agent_of, read
 from coadapt.pipeline.showing import Showing
 from coadapt.pipeline.sources.scripted import Scripted
 from coadapt.pipeline.study import Study
-from coadapt.players import Decision
+from coadapt.players import Decision, seen_first
 from coadapt.runs import experiment as planning
 from coadapt.runs.experiment import Experiment, plan
 from coadapt.runs.launch import Changed, carry_out
@@ -52,8 +52,8 @@ class Walker:
         del key
         return ()
 
-    def decide(self, observation, memory):
-        del observation
+    def decide(self, seen, memory):
+        del seen
         return Decision(self.logits, memory, {})
 
 
@@ -174,7 +174,7 @@ def test_its_agents_can_be_read_by_whoever_knows_the_task(run):
     assert found.task == STUDY.task
     game = STUDY.task.game
     player = found.player()
-    decision = player.decide(game.observe(game.reset(KEY), 0), player.start(KEY))
+    decision = player.decide(seen_first(game, game.reset(KEY), 0), player.start(KEY))
     assert decision.info["belief"].shape == (2,)
 
 

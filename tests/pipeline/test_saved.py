@@ -14,6 +14,7 @@ from coadapt.experiments.salesman.task import SalesmanTask
 from coadapt.games.salesman.rules import Salesman
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.saved import PARTNER, Saved, agent_of, read, save
+from coadapt.players import seen_first
 from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.sealed import read_sealed, write_sealed
 from tests.experiments.small_salesman import SMALL
@@ -50,8 +51,8 @@ def test_these_are_all_that_are_saved():
 @pytest.mark.parametrize("agent", AGENTS)
 def test_what_was_saved_plays(files, agent):
     player = catalogue.load(files / agent)
-    observation = TASK.game.observe(TASK.game.reset(jax.random.key(0)), 0)
-    decision = player.decide(observation, player.start(jax.random.key(1)))
+    seen = seen_first(TASK.game, TASK.game.reset(jax.random.key(0)), 0)
+    decision = player.decide(seen, player.start(jax.random.key(1)))
     assert decision.logits.tolist() == [0, 0, 0, 0]
 
 

@@ -25,6 +25,7 @@ from coadapt.pipeline.self_play import Clones, as_partner, untold
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained, stage_name
 from coadapt.pipeline.task import new_critic, new_policy, new_predictor, new_recurrent_policy, no_label
+from coadapt.players import seen_first
 from tests.experiments.small_salesman import SMALL
 
 TASK = SMALL.task
@@ -106,7 +107,9 @@ def beliefs_noted(note, partners):
     belief = partners.labels[0]
     infos = {"belief": belief, "onlooker": belief}, {}
     flag, number = jnp.bool_(False), jnp.float32(0)
-    of_one = note(Transition(((), ()), (belief, belief), infos, (number, number), number, flag, flag, ((), ())), belief)
+    of_one = note(
+        Transition(((), ()), (belief, belief), infos, (number,) * 2, number, number, flag, flag, ((), ())), belief
+    )
     by_step = lambda leaf: jnp.zeros((len(partners.ids), TASK.game.max_steps, *leaf.shape), leaf.dtype)
     return jax.tree.map(by_step, of_one)
 
@@ -219,7 +222,7 @@ def test_types_come_in_their_order():
 
 def test_partners_are_told_nothing():
     for partner in (as_partner(marked("policy", 1.0), TASK), untold(marked("policy", 1.0), jnp.ones(3))):
-        said, _ = partner.belief.update(None, partner.belief.start())
+        said, _ = partner.belief.update(SEEN, partner.belief.start())
         assert said.tolist() == NO_LABEL.tolist() == [0, 0, 0]
 
 
@@ -245,7 +248,7 @@ def test_in_execution_nobody_but_the_controls_is_told_anything():
     assert len(seats) == 4 + 5
     for method, seat in seats.items():
         players = [seat.as_player(row) for row in seat.told]
-        logits = [player.decide(OBSERVATION, player.start(jax.random.key(0))).logits for player in players]
+        logits = [player.decide(SEEN, player.start(jax.random.key(0))).logits for player in players]
         same = all(np.array_equal(logits[0], other) for other in logits[1:])
         assert same == (method not in ("oracle_label", "shuffled_label")), method
 
@@ -253,7 +256,8 @@ def test_in_execution_nobody_but_the_controls_is_told_anything():
 def test_lengths_are_those_with_partners_of_each_type():
     """Two games with the first type, of 1 and 3 steps; one with the second, of 2; one with the third, of 3."""
     ends = jnp.array([[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]], bool)
-    transitions = Transition((), (), ({}, {}), (), jnp.zeros(ends.shape), ends, jnp.zeros_like(ends), ())  # pyright: ignore[reportArgumentType]
+    nothing = jnp.zeros(ends.shape)
+    transitions = Transition((), (), ({}, {}), (), nothing, nothing, ends, jnp.zeros_like(ends), ())  # pyright: ignore[reportArgumentType]
     seen = metrics_by_type(TASK)(transitions, jnp.eye(3)[jnp.array([0, 0, 1, 2])])
     assert {name: float(length) for name, length in seen.items()} == {
         "length_novice": 2,
@@ -288,7 +292,7 @@ def about_to_train(monkeypatch):
     return ask
 
 
-OBSERVATION = TASK.game.observe(TASK.game.reset(jax.random.key(6)), 0)
+SEEN = seen_first(TASK.game, TASK.game.reset(jax.random.key(6)), 0)
 
 
 def opinionated(network):
@@ -298,16 +302,16 @@ def opinionated(network):
 
 
 POLICY, BELIEF = opinionated("policy"), opinionated("predictor")
-ACTS_ON = jax.jit(lambda told: POLICY(OBSERVATION, told))
+ACTS_ON = jax.jit(lambda told: POLICY(SEEN, told))
 
 
 def acts(player):
-    return jax.jit(lambda: player.decide(OBSERVATION, player.start(KEY)).logits)()
+    return jax.jit(lambda: player.decide(SEEN, player.start(KEY)).logits)()
 
 
 def test_the_predictor_learns_from_an_agent_that_acts_on_its_prediction(about_to_train):
     as_player, arguments = about_to_train("predictor", POLICY)
-    said = jax.jit(lambda: BELIEF.update(OBSERVATION, BELIEF.start())[0])()
+    said = jax.jit(lambda: BELIEF.update(SEEN, BELIEF.start())[0])()
     done = acts(as_player(BELIEF))
     np.testing.assert_allclose(done, ACTS_ON(said), rtol=1e-4)
     assert not np.allclose(done, ACTS_ON(NO_LABEL), rtol=1e-2)

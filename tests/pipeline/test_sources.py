@@ -35,7 +35,7 @@ from coadapt.pipeline.study import Study
 from coadapt.pipeline.tables import tables
 from coadapt.pipeline.task import identity_of, new_policy
 from coadapt.pipeline.wording import titles
-from coadapt.players import Decision
+from coadapt.players import Decision, seen_first
 from coadapt.storage import trees
 from coadapt.storage.files import Incompatible
 from tests.experiments.small_salesman import SMALL
@@ -58,8 +58,8 @@ class Circling(NamedTuple):
         del key
         return jnp.int32(self.first)
 
-    def decide(self, observation, memory):
-        del observation
+    def decide(self, seen, memory):
+        del seen
         return Decision(5 * jax.nn.one_hot(memory % 4, 4), memory + 1, {})
 
 
@@ -73,7 +73,8 @@ class Homing:
         del key
         return ()
 
-    def decide(self, observation, memory):
+    def decide(self, seen, memory):
+        observation = seen.observation
         down, right = (observation.goal - observation.own).astype(jnp.float32)
         return Decision(self.eagerness * jnp.stack([-down, down, -right, right]), memory, {})
 
@@ -83,14 +84,14 @@ CIRCLING, HOMING = Circling(2), Homing(1.5)
 SCRIPTED = Scripted({"novice": [STILL, CIRCLING], "skilled": HOMING})
 OF_EVERY_TYPE = Scripted({"novice": [STILL, CIRCLING], "intermediate": UP, "skilled": HOMING})
 GAME = TASK.game
-SEEN = [GAME.observe(GAME.reset(jax.random.key(n)), 1) for n in range(3)]
+SEEN = [seen_first(GAME, GAME.reset(jax.random.key(n)), 1) for n in range(3)]
 
 
 def decisions(player, seen=SEEN):
-    """The logits of a player for one observation after the other."""
+    """The logits of a player for what it sees, one after the other."""
     memory, logits = player.start(KEY), []
-    for observation in seen:
-        decision = player.decide(observation, memory)
+    for now in seen:
+        decision = player.decide(now, memory)
         memory = decision.memory
         logits.append(decision.logits)
     return jnp.stack(logits)
@@ -119,7 +120,7 @@ def inputs_of(*seeds, snapshots=3):
     return {f"clones_{seed}": one_replicate(clones(seed, snapshots)) for seed in seeds}
 
 
-told_nothing = jax.jit(lambda policy: jnp.stack([policy(observation, jnp.zeros(3)) for observation in SEEN]))
+told_nothing = jax.jit(lambda policy: jnp.stack([policy(seen, jnp.zeros(3)) for seen in SEEN]))
 
 
 def acts_as(seed, n):
@@ -169,8 +170,8 @@ class Turning:
         del key
         return ()
 
-    def decide(self, observation, memory):
-        return Decision(self.function(observation), memory, {})
+    def decide(self, seen, memory):
+        return Decision(self.function(seen.observation), memory, {})
 
 
 def times(factor):
@@ -298,7 +299,7 @@ def test_a_mixture_is_all_that_its_sources_are():
 FILES = ("salesman/partners/100-novice", "salesman/partners/101-skilled")
 WITH_FILES = study(FAST, held_out=Pretrained(FILES))
 LARGE = FAST.task.game
-SEEN_THERE = [LARGE.observe(LARGE.reset(jax.random.key(n)), 1) for n in range(3)]
+SEEN_THERE = [seen_first(LARGE, LARGE.reset(jax.random.key(n)), 1) for n in range(3)]
 
 
 def handed_on(source, of):

@@ -10,6 +10,7 @@ import coadapt
 from coadapt.catalogue import find
 from coadapt.experiments.salesman.task import TYPES
 from coadapt.pipeline.saved import PRETRAINED
+from coadapt.players import seen_first
 
 PARTNERS = [name for name in coadapt.pretrained() if "/partners/" in name]
 OURS = [name for name in coadapt.pretrained() if "/behaviour-conditioned/" in name]
@@ -33,7 +34,8 @@ def test_it_says_which_commits_made_it():
 def test_it_plays(name):
     game = coadapt.Salesman()
     player = coadapt.load(name)
-    decision = player.decide(game.observe(game.reset(jax.random.key(0)), coadapt.MAIN), player.start(jax.random.key(1)))
+    seen = seen_first(game, game.reset(jax.random.key(0)), coadapt.MAIN)
+    decision = player.decide(seen, player.start(jax.random.key(1)))
     assert decision.logits.shape == (4,)
     assert np.isfinite(decision.logits).all()
 

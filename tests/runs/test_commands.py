@@ -52,7 +52,10 @@ def wait_for(file: Path, of: subprocess.Popen) -> None:
 
 
 def test_the_whole_life_of_a_run(work, cache):
-    """Looked at, refused under other settings, forked, gone on with, compared, repeated: each step needs the last."""
+    """Looked at, refused under other settings, which a new run goes on under, gone on with, compared, repeated.
+
+    Each step needs the last.
+    """
     ask = lambda *arguments: run(*arguments, folder=work, cache=cache)
 
     listed = ask("runs").stdout
@@ -63,26 +66,28 @@ def test_the_whole_life_of_a_run(work, cache):
     for word in ("interrupted", "predictor", "predictor.learning_rate", "loss", "coadapt resume runs/matrix_game"):
         assert word in shown
 
-    refused = ask("resume", "matrix_game", "--set", "predictor.learning_rate=0.02")
+    slower = ("--set", "predictor.learning_rate=0.02")
+    refused = ask(*COMMAND, *slower)
     assert refused.returncode == 2
     assert "predictor.learning_rate was 0.01 and is 0.02" in refused.stderr
     refused = ask(*COMMAND, "--seeds", "2")
     assert refused.returncode == 2
     assert "seeds was [3] and is [0, 1]" in refused.stderr
 
-    forked = ask("resume", "matrix_game", "--fork", "--set", "predictor.learning_rate=0.02")
-    assert forked.returncode == 0, forked.stderr
-    assert "runs/matrix_game-2 goes on from runs/matrix_game/checkpoints/predictor-" in forked.stderr
+    newest = max((work / "runs/matrix_game/checkpoints").glob("predictor-*.json")).relative_to(work)
+    begun = ask(*COMMAND, "--run", "slower", *slower, "--init-from", str(newest))
+    assert begun.returncode == 0, begun.stderr
+    assert "predictor: going on after" in begun.stderr
 
     resumed = ask("resume", "runs/matrix_game")
     assert resumed.returncode == 0, resumed.stderr
     assert "predictor: going on after" in resumed.stderr
-    # What does not depend on the predictor's learning rate was finished by the fork.
+    # What does not depend on the predictor's learning rate was finished by the other run.
     assert re.findall(r"^(\w+): reusing", resumed.stderr, re.MULTILINE) == ["policy", "rl2"]
     assert re.search(r"Storing took [\d.]+ s beside [\d.]+ s of work: [\d.]+%", resumed.stderr)
     assert "Everything is in runs/matrix_game." in resumed.stdout
 
-    compared = ask("runs", "compare", "matrix_game", "matrix_game-2").stdout
+    compared = ask("runs", "compare", "matrix_game", "slower").stdout
     assert "predictor.learning_rate" in compared
     assert "policy.learning_rate" not in compared
     assert "RL2, share of the optimum" in compared
@@ -151,10 +156,7 @@ def test_a_loss_that_is_no_number_is_explained(whole, cache, tmp_path):
     last = answer.stderr.splitlines()[-1]
     assert re.match(r"coadapt: \w+ of policy is (nan|-?inf) after \d+ iterations \(alpha [\d.]+, seed 3\); ", last)
     assert "look at policy.learning_rate and policy.max_gradient_norm" in last
-    assert "coadapt resume runs/lost --fork --set FIELD=VALUE" in last
-    mended = ("--fork", "--set", "policy.learning_rate=0.01")
-    answer = run("resume", "lost", *mended, folder=folder, cache=cache)
-    assert answer.returncode == 0, answer.stderr
+    assert last.endswith("; go on from a checkpoint in a new run with: --init-from CHECKPOINT --set FIELD=VALUE")
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ GIGABYTE = 2**30
 DEEP = b"[" * 900 + b"]" * 900
 
 RUN = ("runs", "show", "run"), ("resume", "run", "--quiet")
+AGAIN = ("--init-from", "runs/run/checkpoints/second-000003")
 WHOLE = (("report", "whole", "--to", "page"),)
 READERS = {
     "runs/run/run.json": (("runs",), ("runs", "compare", "run", "whole"), *RUN),
@@ -47,8 +48,8 @@ READERS = {
     "runs/run/lock": (("runs",), *RUN),
     "runs/run/metrics/first.jsonl": RUN,
     "runs/run/metrics/second.jsonl": RUN,
-    "runs/run/checkpoints/second-000003.json": (RUN[1], ("resume", "run", "--fork", "--quiet")),
-    "runs/run/checkpoints/second-000003.safetensors": (RUN[1], ("resume", "run", "--fork", "--quiet")),
+    "runs/run/checkpoints/second-000003.json": (RUN[1], ("resume", "run", "--quiet", *AGAIN)),
+    "runs/run/checkpoints/second-000003.safetensors": (RUN[1], ("resume", "run", "--quiet", *AGAIN)),
     "runs/run/checkpoints/first-000004.json": (RUN[1],),
     "runs/artefacts/FIRST/outcome.json": (RUN[1],),
     "runs/artefacts/FIRST/outcome.safetensors": (RUN[1],),
@@ -65,7 +66,6 @@ READERS = {
     "agents/agent.safetensors": (("evaluate", "agents/agent", "--partners", "agents/partner"),),
     "agents/partner.json": (("watch", "agents/agent", "--partner", "agents/partner"),),
     "files/config.json": (("reproduce", "matrix-game", "--config", "files/config.json", "--quiet"),),
-    "files/payoff.json": (("reproduce", "matrix-game", "--payoff", "files/payoff.json", "--quiet"),),
 }
 """By file, the commands that read it."""
 ONLY_LOOK = {"runs", "evaluate", "watch"}
@@ -259,7 +259,6 @@ def pristine(tmp_path_factory):
             shutil.copy(file, place / f"agents/{name}{file.suffix}")
     (place / "files").mkdir()
     (place / "files/config.json").write_text(json_text(plain(matrix_game.FAST)))
-    (place / "files/payoff.json").write_text("[[1.0, 0.0], [0.0, 1.0]]")
     return place
 
 

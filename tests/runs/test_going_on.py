@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from coadapt.encounters import rollout, start_episode
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import MatrixGame, full_view
 from coadapt.partners.dirichlet import DirichletPartners
-from coadapt.runs.executor import Diverged, Worker
+from coadapt.runs.executor import Diverged, RunOptions, Worker
 from coadapt.runs.interruption import Interrupted
 from coadapt.runs.launch import Changed, carry_out
 from coadapt.storage import lock, runs, trees
@@ -136,7 +137,7 @@ def test_a_fresh_run_that_was_stopped_reuses_only_what_it_made_itself(whole, tmp
 
 def test_a_changed_configuration_is_refused_by_field(tmp_path, stop_after):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(Changed, match=r"pull was 0\.5 and is 0\.25, points was 4 and is 2; .* --fork"):
+    with pytest.raises(Changed, match=r"pull was 0\.5 and is 0\.25, points was 4 and is 2; .* --init-from"):
         run_toy(tmp_path / "run", ToyConfig(pull=0.25, points=2))
     run_toy(tmp_path / "run")
 
@@ -161,120 +162,88 @@ def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
         run_toy(tmp_path)
 
 
-def test_a_fork_goes_on_from_the_checkpoint_under_other_settings(whole, tmp_path, stop_after):
+def checkpoint(folder, name) -> dict[str, Any]:
+    return {"init_from": (folder / "checkpoints" / name,)}
+
+
+def test_a_new_run_goes_on_from_a_checkpoint_under_other_settings(whole, tmp_path, stop_after):
     """With another pull the second walk starts where the first settings had led it by its second chunk."""
     stop_after(6, tmp_path / "run")
-    heard = run_toy(tmp_path / "run", ToyConfig(stride=1.0, pull=0.25), fork=True)
-    assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
-    assert metrics(tmp_path / "run-2")[:6] == metrics(whole)[:6]
-    assert len(metrics(tmp_path / "run-2")) == CHUNKS
-    assert metrics(tmp_path / "run-2")[6:] != metrics(whole)[6:]
-    forked, straight = runs.read(tmp_path / "run-2"), tmp_path / "straight"
-    assert forked.parent == runs.read(tmp_path / "run").id
-    run_toy(straight, ToyConfig(pull=0.25))
+    from_second = checkpoint(tmp_path / "run", "second-000002")
+    heard = run_toy(tmp_path / "new", ToyConfig(pull=0.25), **from_second)
+    assert [line.split(",")[0] for line in heard][1:2] == ["second: going on after 10 of 20 iterations."]
+    assert metrics(tmp_path / "new")[:6] == metrics(whole)[:6]
+    assert len(metrics(tmp_path / "new")) == CHUNKS
+    assert metrics(tmp_path / "new")[6:] != metrics(whole)[6:]
+    run_toy(tmp_path / "straight", ToyConfig(pull=0.25))
     stored = sorted(path.name for path in (tmp_path / "artefacts").glob("second-*"))
-    assert len(stored) == 2  # what was forked is not taken for what was trained from the start
+    assert len(stored) == 2  # what went on from a checkpoint is not taken for what was trained from the start
     run_toy(tmp_path / "run")
     assert metrics(tmp_path / "run") == metrics(whole)
 
 
-def test_a_fork_that_does_not_concern_the_stage_it_is_in_is_the_same_stage(whole, tmp_path, stop_after):
+def test_a_stage_is_named_by_the_checkpoint_it_went_on_from(tmp_path, stop_after):
+    """Under the same settings: from one chunk, and from two, it has a name each; from the same one, the same name."""
     stop_after(2, tmp_path / "run")
-    run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
-    assert first_artefact(tmp_path / "run") == first_artefact(whole)
+    for name, chunks in {"one": 1, "two": 2, "again": 1}.items():
+        run_toy(tmp_path / name, **checkpoint(tmp_path / "run", f"first-00000{chunks}"))
+    assert runs.read(tmp_path / "again").origins == runs.read(tmp_path / "one").origins
+    assert len(list((tmp_path / "artefacts").glob("first-*"))) == 2
 
 
-def test_a_fork_of_a_fork_keeps_its_history(tmp_path, stop_after):
+def test_stopped_and_begun_again_by_the_same_command_it_goes_on(tmp_path, stop_after):
     stop_after(2, tmp_path / "run")
-    stop_after(
-        4, tmp_path / "run", ToyConfig(stride=2.0), fork=True
-    )  # the first stage is finished under other settings, the second begun
-    heard = run_toy(tmp_path / "run-2", ToyConfig(stride=2.0, pull=0.1), fork=True)
-    assert any(line.startswith("first: reusing") for line in heard)
-    assert runs.read(tmp_path / "run-2-2").origins["first"] == runs.read(tmp_path / "run-2").origins["first"]
-    assert len(metrics(tmp_path / "run-2-2")) == CHUNKS
+    from_first = checkpoint(tmp_path / "run", "first-000002")
+    stop_after(1, tmp_path / "new", ToyConfig(stride=2.0), **from_first)
+    heard = run_toy(tmp_path / "new", ToyConfig(stride=2.0), **from_first)
+    assert heard[0] == "first: going on after 15 of 20 iterations."
+    assert len(metrics(tmp_path / "new")) == CHUNKS
 
 
-def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(tmp_path, stop_after):
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        (ToyConfig(points=2), "first-000002 is of 4 chunks of 5 iterations and not 2 chunks of 10 iterations"),
+        (ToyConfig(iterations=80), "first-000002 is of 4 chunks of 5 iterations and not 4 chunks of 20 iterations"),
+        (ToyConfig(first_walker=1), "first-000002 is of walker 0; walker 1; walker 2 and not of walker 1; walker 2; "),
+    ],
+)
+def test_a_checkpoint_of_another_size_is_refused_and_leaves_nothing(tmp_path, stop_after, config, sentence):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(Incompatible, match="first was begun as 4 chunks of 5 iterations and cannot go on as 2 of 10"):
-        run_toy(tmp_path / "run", ToyConfig(points=2), fork=True)
-    assert not (tmp_path / "run-2").exists()
+    with pytest.raises(Incompatible, match=sentence):
+        run_toy(tmp_path / "new", config, **checkpoint(tmp_path / "run", "first-000002"))
+    assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize("iterations", [40, 80])
-def test_a_fork_cannot_change_how_long_a_stage_is(tmp_path, stop_after, iterations):
+def test_a_checkpoint_of_no_stage_is_refused(tmp_path, stop_after):
+    stop_after(6, tmp_path / "run")
+    without = replace(TOY, stages=lambda config: toy.stages(config)[:1])
+    with pytest.raises(Incompatible, match="second-000002 is of second, and there is no such stage"):
+        carry_out(without, ToyConfig(), tmp_path / "new", RunOptions(**checkpoint(tmp_path / "run", "second-000002")))
+
+
+def test_a_run_that_is_there_does_not_begin_with_other_checkpoints(tmp_path, stop_after):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(Incompatible, match="first was begun as 4 chunks of 5 iterations and cannot go on as"):
-        run_toy(tmp_path / "run", ToyConfig(iterations=iterations), fork=True)
+    with pytest.raises(Incompatible, match="run did not begin with these checkpoints; choose another run"):
+        run_toy(tmp_path / "run", **checkpoint(tmp_path / "run", "first-000002"))
 
 
-def test_a_fork_cannot_change_who_is_trained(tmp_path, stop_after):
+def test_a_stage_whose_first_checkpoint_is_lost_is_not_made_from_nothing_under_its_name(tmp_path, stop_after):
     stop_after(2, tmp_path / "run")
-    with pytest.raises(
-        Incompatible, match="goes on with the replicates it finds: first was begun with walker 0; walker 1"
-    ):
-        run_toy(tmp_path / "run", ToyConfig(first_walker=1), fork=True)
-
-
-def test_a_fork_killed_in_its_making_leaves_nothing_that_could_be_taken_for_a_run(tmp_path, stop_after, monkeypatch):
-    stop_after(2, tmp_path / "run")
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("coadapt.runs.fork._hand_over", killed)
-        with pytest.raises(KeyboardInterrupt):
-            run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
-    assert [folder.name for folder in runs.folders(tmp_path)] == ["run"]
-    run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
-    assert [folder.name for folder in runs.folders(tmp_path)] == ["run", "run-2"]
-
-
-def test_a_fork_whose_first_checkpoint_is_lost_is_not_made_from_nothing_under_its_name(tmp_path, stop_after):
-    stop_after(2, tmp_path / "run")
-    stop_after(1, tmp_path / "run", ToyConfig(stride=2.0), fork=True)
-    for file in (tmp_path / "run-2/checkpoints").iterdir():
+    stop_after(1, tmp_path / "new", ToyConfig(stride=2.0), **checkpoint(tmp_path / "run", "first-000002"))
+    for file in (tmp_path / "new/checkpoints").iterdir():
         file.unlink()
-    with pytest.raises(Damaged, match=r"the checkpoint that first of .*run-2 was to go on from is lost; fork again"):
-        run_toy(tmp_path / "run-2", ToyConfig(stride=2.0))
+    with pytest.raises(Damaged, match=r"the checkpoint that first of .*new went on from is lost"):
+        run_toy(tmp_path / "new", ToyConfig(stride=2.0))
 
 
-def test_a_fork_goes_on_from_where_the_run_stands_not_from_what_another_run_has_finished(whole, tmp_path, stop_after):
-    """Stopped in its first stage, which another run then finishes, and stopped again in its second."""
-    stop_after(2, tmp_path / "run")
-    run_toy(tmp_path / "other", ToyConfig(pull=0.9))
-    stop_after(2, tmp_path / "run")
-    heard = run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
-    assert heard[0] == f"{tmp_path}/run-2 goes on from {tmp_path}/run/checkpoints/second-000002."
-    assert heard[1].startswith("first: reusing")
-
-
-def test_a_fork_under_other_code_takes_what_is_finished_with_it(whole, tmp_path, stop_after, monkeypatch):
+def test_under_other_code_what_is_finished_can_be_taken_along(whole, tmp_path, stop_after, monkeypatch):
     stop_after(6, tmp_path / "run")
     monkeypatch.setattr("coadapt.runs.experiment.fingerprint", lambda module: "other code")
-    heard = run_toy(tmp_path / "run", fork=True)
-    assert [line.rsplit("/", 1)[1] for line in heard if "goes on from" in line] == ["first-000004.", "second-000002."]
-    assert metrics(tmp_path / "run-2") == metrics(whole)
-    assert set(runs.read(tmp_path / "run-2").origins) == {"first", "second"}
-
-
-def test_a_fork_makes_anew_what_depends_on_what_it_makes_anew(tmp_path):
-    """The look is finished and has the settings that it had, but one of those it has looked at is another one now."""
-    run_toy(tmp_path / "run")
-    heard = run_toy(tmp_path / "run", ToyConfig(pull=0.25), fork=True)
-    assert not [line for line in heard if "goes on from" in line]
-    run_toy(tmp_path / "elsewhere/run", ToyConfig(pull=0.25))
-    summary = "run-2/results/summary.json", "elsewhere/run/results/summary.json"
-    assert len({(tmp_path / file).read_text() for file in summary}) == 1
-
-
-def test_a_fork_goes_on_with_nothing_whose_beginning_is_another_one_now(tmp_path, stop_after):
-    stop_after(6, tmp_path / "run")
-    run_toy(tmp_path / "run", ToyConfig(stride=2.0), fork=True)
-    run_toy(tmp_path / "elsewhere/run", ToyConfig(stride=2.0))
-    assert metrics(tmp_path / "run-2") == metrics(tmp_path / "elsewhere/run")
+    both = tuple(tmp_path / "run/checkpoints" / name for name in ("first-000004", "second-000002"))
+    run_toy(tmp_path / "new", init_from=both)
+    assert metrics(tmp_path / "new") == metrics(whole)
+    assert set(runs.read(tmp_path / "new").origins) == {"first", "second"}
 
 
 def test_an_artefact_under_a_false_name_is_not_used(whole, tmp_path):
@@ -315,10 +284,9 @@ def test_what_happens_outside_the_stages_is_remembered_too(tmp_path, monkeypatch
 def test_code_that_has_changed_is_refused(tmp_path, stop_after, monkeypatch):
     stop_after(2, tmp_path / "run")
     monkeypatch.setattr("coadapt.runs.experiment.fingerprint", lambda module: "other code")
-    with pytest.raises(Incompatible, match="the code that makes first has changed since its checkpoint; --fork"):
+    changed = "the code that makes first has changed since its checkpoint; --fresh makes everything again, --init-from"
+    with pytest.raises(Incompatible, match=f"{changed} {tmp_path}/run/checkpoints/first-000002 goes on in a new run"):
         run_toy(tmp_path / "run")
-    run_toy(tmp_path / "run", fork=True)
-    assert len(metrics(tmp_path / "run-2")) == CHUNKS
 
 
 def test_a_compiler_that_is_set_otherwise_is_named(tmp_path, stop_after, monkeypatch):
@@ -328,7 +296,7 @@ def test_a_compiler_that_is_set_otherwise_is_named(tmp_path, stop_after, monkeyp
     monkeypatch.setenv("XLA_FLAGS", "")
     with pytest.raises(
         Incompatible,
-        match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fork",
+        match=r"^XLA_FLAGS was --xla_cpu_enable_fast_math=false when the checkpoint of first was made; --fresh",
     ):
         run_toy(tmp_path / "run")
 
@@ -337,15 +305,15 @@ def test_a_loss_that_is_no_number_stops_the_run_at_its_last_good_checkpoint(tmp_
     stop_after(2, tmp_path / "run")
     monkeypatch.undo()
     with pytest.raises(Diverged) as stop:
-        run_toy(tmp_path / "run", ToyConfig(stride=1e30), fork=True)
+        run_toy(tmp_path / "new", ToyConfig(stride=1e30), **checkpoint(tmp_path / "run", "first-000002"))
     assert str(stop.value) == (
-        "loss of first is inf after 15 iterations (walker 0); the last good checkpoint, of iteration 10, is kept; "
-        "look at stride"
+        "loss of first is inf after 15 iterations (walker 0); the last good checkpoint, of iteration 10, is "
+        f"{tmp_path}/new/checkpoints/first-000002; look at stride"
     )
-    seen = runs.glance(tmp_path / "run-2")
+    seen = runs.glance(tmp_path / "new")
     assert (seen.state, seen.note) == ("failed", str(stop.value))
-    assert [path.name for path in (tmp_path / "run-2/checkpoints").glob("*.json")] == ["first-000002.json"]
-    assert metrics(tmp_path / "run-2")[-1]["loss"] == [None] * 3  # as far as it came, to look at
+    assert [path.name for path in (tmp_path / "new/checkpoints").glob("*.json")] == ["first-000002.json"]
+    assert metrics(tmp_path / "new")[-1]["loss"] == [None] * 3  # as far as it came, to look at
 
 
 def test_two_writers_where_no_lock_holds(whole, tmp_path, monkeypatch):

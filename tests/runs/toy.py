@@ -18,6 +18,7 @@ from coadapt.pipeline.stages import Learner, measuring_stage, training_stage
 from coadapt.runs.executor import RunOptions
 from coadapt.runs.experiment import Experiment, Report
 from coadapt.runs.launch import carry_out
+from coadapt.runs.progress import Progress
 from coadapt.runs.stage import Inputs, Stage
 from coadapt.storage.files import write_json
 from coadapt.tables import Table
@@ -125,14 +126,11 @@ def report(config: ToyConfig, outcomes: Inputs, folder: Path) -> Report:
 TOY = Experiment("toy", ToyConfig, stages, report)
 
 
-class Listener:
+class Listener(Progress):
     """Hears all that is said."""
 
     def __init__(self):
-        from coadapt.runs.progress import Silent
-
         self.heard: list[str] = []
-        self.stage, self.busy = Silent().stage, Silent().busy
 
     def say(self, text: str) -> None:
         self.heard.append(text)

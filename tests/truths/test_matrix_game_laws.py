@@ -21,10 +21,11 @@ from coadapt.learning.supervised import SupervisedConfig
 from coadapt.oracles.dirichlet import posterior_mean
 from coadapt.oracles.matrix import bayes_reward, bayes_squared_error
 from coadapt.partners.dirichlet import DirichletPartners, Stationary
+from coadapt.players import seen_first
 
 STEPS = 6
 GAME = MatrixGame(max_steps=STEPS)
-LOOK = GAME.observe(GAME.reset(jax.random.key(0)), MAIN)  # an observation, for its shapes
+LOOK = seen_first(GAME, GAME.reset(jax.random.key(0)), MAIN)  # for its shapes
 PAYOFF = np.array(PAPER_PAYOFF)
 SEEN = STEPS - 1  # partner actions seen before the last decision
 HISTORIES = np.array(list(product(range(5), repeat=SEEN)))
@@ -51,7 +52,7 @@ def decisions(player, own_actions):
     def along(history):
         def step(carry, actions):
             state, memory = carry
-            decision = player.decide(GAME.observe(state, MAIN), memory)
+            decision = player.decide(seen_first(GAME, state, MAIN), memory)
             return (GAME.step(state, actions)[0], decision.memory), decision._replace(memory=())
 
         start = GAME.reset(jax.random.key(0)), player.start(jax.random.key(0))

@@ -29,14 +29,14 @@ class LearnedBelief(eqx.Module):
         self.encoder, size, for_head = build_below_head(key, spec, seen)
         self.recurrent = RecurrentNetwork(for_head, size, units, hidden, labels, last_scale=0.01)
 
-    def embed(self, seen: Seen) -> Embedded:
+    def embed(self, seen: Seen | Embedded) -> Embedded:
         """All of what is seen that needs no memory; it may be given in its place."""
         return embedded(self.encoder, seen)
 
     def start(self) -> LSTMMemory:
         return self.recurrent.start()
 
-    def update(self, seen: Seen, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
+    def update(self, seen: Seen | Embedded, memory: LSTMMemory) -> tuple[Vector, LSTMMemory]:
         logits, memory = self.recurrent(self.embed(seen).vector, memory)
         return jax.nn.softmax(logits), memory
 

@@ -6,7 +6,7 @@ a grid of channels, a relation network on pairs of objects, or one of your own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
@@ -230,6 +230,9 @@ class FeedbackEncoder(Encoder):
 
     def permutation(self, seen: Seen) -> Permutation | None:
         return self.encoder.permutation(seen)
+
+    def prepared(self, samples: int) -> "FeedbackEncoder":
+        return replace(self, encoder=self.encoder.prepared(samples))
 
 
 def usual_spec(seen: Seen, memoryless: bool) -> EncoderSpec:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Flag, Float, Vector
-from coadapt.players import Seen, among_legal, shown_first
+from coadapt.players import Seen, among_legal
 
 
 class Watched(NamedTuple):
@@ -27,7 +27,7 @@ class PartnerEvidence(NamedTuple):
     actions: int  # of the partner
     observation: Callable[[], Any]  # any, of which only the shapes count
     led_to: Callable[[Any, Any], Bool[Array, "actions"]]  # before, now: which actions of the partner explain it
-    as_partner: Callable[[Any], Any]  # what the partner sees
+    as_partner: Callable[[Any], Seen]  # what the partner is shown
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["players", "labels", "prior"], meta_fields=["evidence"])
@@ -62,7 +62,7 @@ class PartnerPosterior:
         return belief, Watched(jnp.array(True), observation, self._would_do(observation), log_weights)
 
     def _would_do(self, observation: Any) -> Float[Array, "partners actions"]:
-        theirs = shown_first(self.evidence.as_partner(observation))
+        theirs = self.evidence.as_partner(observation)
         return jax.vmap(lambda player: _probabilities(player, theirs))(self.players)
 
 

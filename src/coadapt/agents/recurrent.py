@@ -25,7 +25,7 @@ class RecurrentPolicy(eqx.Module):
         self.encoder, size, for_head = build_below_head(key, spec, seen)
         self.recurrent = RecurrentNetwork(for_head, size, units, hidden, actions, last_scale=0.01)
 
-    def embed(self, seen: Seen) -> Embedded:
+    def embed(self, seen: Seen | Embedded) -> Embedded:
         """All of what is seen that needs no memory; it may be given in its place."""
         return embedded(self.encoder, seen)
 
@@ -33,7 +33,7 @@ class RecurrentPolicy(eqx.Module):
         del key
         return self.recurrent.start()
 
-    def decide(self, seen: Seen, memory: LSTMMemory) -> Decision:
+    def decide(self, seen: Seen | Embedded, memory: LSTMMemory) -> Decision:
         embedding = self.embed(seen)
         logits, memory = self.recurrent(embedding.vector, memory)
         return Decision(as_acted(logits, embedding.permutation), memory, {})

@@ -171,7 +171,7 @@ def _of_run(folder: Path, name: Path, partners: tuple[str, ...], file: Path | No
             _check_is_partner(each, other)
         met = {each: other.player() for each, other in others.items()}
     else:
-        met = dict((study.held_out or study.partners).members(study, agents))
+        met = dict((study.held_out or study.partners).each_alone(study, agents))
     return Seated(task, ours.player(), met)
 
 
@@ -180,9 +180,7 @@ def _check_is_partner(name: str, saved: "Saved") -> None:
     from coadapt.storage.files import Incompatible
 
     if saved.agent is not PARTNER:
-        raise Incompatible(
-            f"{name} is an agent ({saved.agent.name}), not a partner; partners are those of clone training"
-        )
+        raise Incompatible(f"{name} is an agent ({saved.agent.name}), not a partner of clone training")
 
 
 def _table(agent: str, names: tuple[str, ...], cells: list, episodes: int, greedy: bool):

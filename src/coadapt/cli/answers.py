@@ -13,15 +13,8 @@ from coadapt.runs.interruption import Interrupted, listening
 from coadapt.runs.progress import Lines, Progress, give_up, keep_streams_open, to_stderr
 from coadapt.storage.files import CannotWrite, StorageError
 
-MISTAKE = 2
-"""The exit status for what the person can mend by asking for something else."""
-FAILURE = 1
-"""The exit status for what went wrong on the way."""
-INTERRUPTED = 130
-"""The exit status after Ctrl-C."""
-
-PLATFORMS = "JAX_PLATFORMS"
-"""The environment variable by which one says on what kind of device to compute."""
+FAILURE, MISTAKE, INTERRUPTED = 1, 2, 130
+"""Exit statuses: for what went wrong, for what the person can mend by asking for something else, and after Ctrl-C."""
 
 
 def answer(to: Callable[[Sequence[str]], None], arguments: Sequence[str] | None = None) -> None:
@@ -82,7 +75,7 @@ def announce(what: str, quiet: bool = False) -> None:
 
 def _check_device() -> None:
     """Refuse a device that is asked for and not there, before it is missed in the middle of something."""
-    asked = os.environ.get(PLATFORMS)
+    asked = os.environ.get("JAX_PLATFORMS")
     if not asked:
         return
     import jax
@@ -91,7 +84,9 @@ def _check_device() -> None:
         jax.devices()
     except Exception as problem:  # each kind of device has its own
         reason = str(problem).partition("\n")[0] or "it is not there"
-        raise _leave(f"JAX cannot compute on {PLATFORMS}={asked} ({reason}); unset it, or mend that", MISTAKE) from None
+        raise _leave(
+            f"JAX cannot compute on JAX_PLATFORMS={asked} ({reason}); unset it, or mend that", MISTAKE
+        ) from None
 
 
 @contextmanager
@@ -119,13 +114,11 @@ def stops_explained(folder: Path) -> Iterator[None]:
         say_stopped(folder)
         raise SystemExit(stop.status) from None
     except Diverged as stop:
-        raise _leave(
-            f"{stop}; go on under other settings with: {go_on} --fork --set FIELD=VALUE", FAILURE, ""
-        ) from None
+        advice = "go on from a checkpoint in a new run with: --init-from CHECKPOINT --set FIELD=VALUE"
+        raise _leave(f"{stop}; {advice}", FAILURE, "") from None
     except CannotWrite as stop:
-        raise _leave(
-            f"{stop}; what was stored before is whole; when there is room, go on with: {go_on}", FAILURE, ""
-        ) from None
+        advice = f"what was stored before is whole; when there is room, go on with: {go_on}"
+        raise _leave(f"{stop}; {advice}", FAILURE, "") from None
     except (DoesNotFit, StorageError) as stop:
         raise _leave(str(stop), MISTAKE) from None
 

@@ -9,6 +9,7 @@ from tyro.conf import arg
 
 from coadapt.cli.answers import mistakes_explained, tell
 from coadapt.cli.experiments import RUNS
+from coadapt.memory import bytes_in_words
 
 THEIRS = "JAX_COMPILATION_CACHE_DIR"
 PRUNABLE = ("cache", "artefacts")
@@ -28,12 +29,13 @@ def doctor(
 
     Example: coadapt doctor --prune cache artefacts
     """
+    from coadapt.configs.checks import one_of
+
     with mistakes_explained():
         for name in prune:
-            if name not in PRUNABLE:
-                raise ValueError(f"there is nothing called {name!r} to prune; choose from: {', '.join(PRUNABLE)}")
+            one_of("prune", name, PRUNABLE)
         for name in dict.fromkeys(prune):
-            tell(f"Pruning {name} freed {_in_words(_pruned(name, root))}.")
+            tell(f"Pruning {name} freed {bytes_in_words(_pruned(name, root))}.")
     _show_versions()
     _show_devices()
     _show_disk(root)
@@ -73,9 +75,9 @@ def _show_disk(root: Path) -> None:
         cache, programs = _cache()
         runs, artefacts = folders(root), artefacts_in(root)
     rows = [
-        ["compiled programs", str(cache), f"{programs:,}", _in_words(bytes_below(cache))],
-        ["runs", str(root), f"{len(runs):,}", _in_words(sum(map(bytes_below, runs)))],
-        ["artefacts", str(root / ARTEFACTS), f"{len(artefacts):,}", _in_words(sum(map(bytes_below, artefacts)))],
+        ["compiled programs", str(cache), f"{programs:,}", bytes_in_words(bytes_below(cache))],
+        ["runs", str(root), f"{len(runs):,}", bytes_in_words(sum(map(bytes_below, runs)))],
+        ["artefacts", str(root / ARTEFACTS), f"{len(artefacts):,}", bytes_in_words(sum(map(bytes_below, artefacts)))],
     ]
     Table("On this disk", ["", "where", "how many", "size"], rows, left=(1,)).show()
     try:
@@ -84,7 +86,7 @@ def _show_disk(root: Path) -> None:
         tell(f"{problem}.")
         return
     if unused:
-        tell(f"No run here uses {_in_words(unused)} of the artefacts: coadapt doctor --prune artefacts removes them.")
+        tell(f"No run here uses {bytes_in_words(unused)} of the artefacts; remove: coadapt doctor --prune artefacts")
 
 
 def _cache() -> tuple[Path, int]:
@@ -111,12 +113,3 @@ def _show_devices() -> None:
     kinds = [device.device_kind for device in devices]
     listed = ", ".join(f"{kinds.count(kind)} x {kind}" for kind in dict.fromkeys(kinds))
     tell(f"Devices: {listed} ({jax.default_backend()}); {os.cpu_count()} cores.")
-
-
-def _in_words(size: float) -> str:
-    """A number of bytes as people say it."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

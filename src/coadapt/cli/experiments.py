@@ -1,6 +1,6 @@
 """Commands that run experiments: from the beginning, or from where they were left."""
 
-import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,20 +19,12 @@ RUNS = Path("runs")
 reproductions: Commands = Commands("Run one of the paper's experiments from beginning to end.")
 trainings: Commands = Commands("Train one agent, with the partners it needs.")
 
-Preset = Annotated[
-    str,
-    arg(
-        help="How to train: quick (a few minutes), fast (the best result per minute) or paper (all that the paper"
-        " states)."
-    ),
-]
-ConfigFile = Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")]
 Settings = Annotated[
     tuple[str, ...],
     arg(name="set", help="Other values for fields of the configuration, as in policy.learning_rate=0.01 seeds=[0,1]."),
 ]
 RunName = Annotated[Path, arg(name="run", help="The run's name (its folder is then below runs/), or its folder.")]
-Fresh = Annotated[bool, arg(help="Make everything again, even what is finished. An earlier run is moved aside.")]
+Seeds = Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")]
 
 
 @dataclass(frozen=True)
@@ -40,14 +32,18 @@ class Options:
     """What every command that runs something understands."""
 
     publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None
-    fork: Annotated[bool, arg(help="Go on from its checkpoint in a new run beside it, whatever has changed.")] = False
+    fresh: Annotated[bool, arg(help="Make everything again; an earlier run is moved aside.")] = False
+    init_from: Annotated[
+        tuple[Path, ...],
+        arg(help="Checkpoints of other runs, as runs/NAME/checkpoints/policy-000012, that a new run goes on from."),
+    ] = ()
     checkpoint_every: Annotated[float, arg(help="Seconds between two checkpoints.")] = 30.0
     track: Annotated[
         str | None, arg(help="Send metrics to tensorboard or to wandb, too (pip install 'coadapt[track]').")
     ] = None
     quiet: Annotated[bool, arg(help="No progress, only the result.")] = False
 
-    def run_options(self, fresh: bool = False) -> "RunOptions":
+    def run_options(self) -> "RunOptions":
         """The same, checked, as those who run things understand it."""
         from coadapt.configs.checks import between
         from coadapt.runs.executor import RunOptions
@@ -57,32 +53,47 @@ class Options:
         between("checkpoint-every", self.checkpoint_every, 0, 1e6)
         if self.track is not None:
             check_tracker(self.track)
-        if fresh and self.fork:
-            raise ValueError("--fresh makes everything again and --fork goes on from a checkpoint; choose one")
-        return RunOptions(for_terminal(self.quiet), self.checkpoint_every, self.track, fresh, self.fork, say_stopped)
+        if self.fresh and self.init_from:
+            raise ValueError("--fresh makes everything again and --init-from goes on from a checkpoint; choose one")
+        init_from = tuple(path.with_suffix("") for path in self.init_from)
+        progress = for_terminal(self.quiet)
+        return RunOptions(progress, self.checkpoint_every, self.track, self.fresh, init_from, say_stopped)
+
+
+@dataclass(frozen=True)
+class ExperimentOptions(Options):
+    """The same, and which configuration is asked for."""
+
+    preset: Annotated[
+        str, arg(help="quick (a few minutes), fast (the best result per minute) or paper (all that the paper states).")
+    ] = "fast"
+    config: Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")] = None
+    settings: Settings = ()
+
+    def chosen_from(self, presets: dict[str, Any], **changes: Any) -> Any:
+        """The preset, or what the file says, with these changes and with those that are asked for."""
+        from coadapt.configs.checks import one_of
+        from coadapt.configs.data import changed, read_config
+        from coadapt.storage.files import read_json
+
+        one_of("preset", self.preset, presets)
+        chosen = presets[self.preset]
+        if self.config is not None:
+            chosen = read_config(type(chosen), read_json(self.config))
+        return changed(replace(chosen, **changes), self.settings)
 
 
 AllOptions = Annotated[Options, arg(name="")]
 AS_USUAL = Options()
+AllExperimentOptions = Annotated[ExperimentOptions, arg(name="")]
+AS_BY_DEFAULT = ExperimentOptions()
 
 
 @reproductions.command("matrix-game")
 def reproduce_matrix_game(
-    preset: Preset = "fast",
-    config: ConfigFile = None,
-    alphas: Annotated[
-        tuple[float, ...] | None,
-        arg(help="Concentrations of the partners' Dirichlet distribution. The preset's: 0.01 0.03 0.1 0.3 1 3."),
-    ] = None,
-    seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
-    payoff: Annotated[
-        Path | None,
-        arg(help="A JSON file with another payoff table: a list of rows, one for each action of the partner."),
-    ] = None,
-    settings: Settings = (),
+    seeds: Seeds = None,
     run: RunName = Path("matrix_game"),
-    fresh: Fresh = False,
-    options: AllOptions = AS_USUAL,
+    options: AllExperimentOptions = AS_BY_DEFAULT,
 ) -> None:
     """The paper's first experiment: a matrix game with partners whose preferences have to be found out.
 
@@ -92,35 +103,24 @@ def reproduce_matrix_game(
 
     Stop it with Ctrl-C whenever you like. The same command goes on, and what is finished is not trained twice.
 
-    Example: coadapt reproduce matrix-game --alphas 0.1 0.3 --seeds 3 --run try
+    Example: coadapt reproduce matrix-game --seeds 3 --set alphas=[0.1,0.3] --run try
     """
     announce("The matrix game", options.quiet)
     from coadapt.experiments import matrix_game
 
     with mistakes_explained():
-        changes: dict[str, Any] = {} if alphas is None else {"alphas": alphas}
-        changes |= {} if seeds is None else {"seeds": _counted(seeds)}
-        changes |= {} if payoff is None else {"payoff": _read_json(payoff)}
-        chosen = _configured(matrix_game.PRESETS, preset, config, changes, settings)
-        run_options = options.run_options(fresh)
-    run_to_end(matrix_game.EXPERIMENT, chosen, run_folder(run), run_options, options.publish)
+        config = options.chosen_from(matrix_game.PRESETS, **_so_many(seeds))
+    run_to_end(matrix_game.EXPERIMENT, config, run_folder(run), options)
 
 
 @reproductions.command("salesman")
 def reproduce_salesman(
     pretrained: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
-    preset: Preset = "fast",
-    config: ConfigFile = None,
-    seeds: Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")] = None,
-    episodes: Annotated[
-        int | None, arg(help="Of every method with every held-out partner. The fast preset's, and pretrained: 2,000.")
-    ] = None,
-    settings: Settings = (),
+    seeds: Seeds = None,
     run: Annotated[
         Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman, or salesman_pretrained.")
     ] = None,
-    fresh: Fresh = False,
-    options: AllOptions = AS_USUAL,
+    options: AllExperimentOptions = AS_BY_DEFAULT,
 ) -> None:
     """The paper's second experiment: a gridworld with partners of different skill.
 
@@ -139,28 +139,19 @@ def reproduce_salesman(
     announce("The travelling-salesman gridworld", options.quiet)
     from coadapt.experiments import salesman
 
-    name = Path("salesman_pretrained" if pretrained else "salesman") if run is None else run
     with mistakes_explained():
-        changes: dict[str, Any] = {} if seeds is None else {"seeds": _counted(seeds)}
-        changes |= {} if episodes is None else {"episodes": episodes}
-        presets: dict[str, Any] = salesman.PRETRAINED_PRESETS if pretrained else salesman.PRESETS
-        chosen = _configured(presets, preset, config, changes, settings)
+        config = options.chosen_from(salesman.PRETRAINED_PRESETS if pretrained else salesman.PRESETS, **_so_many(seeds))
         if pretrained:
-            salesman.SUITE.as_trained(chosen)  # which refuses seeds that are not there
-        run_options = options.run_options(fresh)
+            salesman.SUITE.as_trained(config)  # which refuses seeds that are not there
     experiment = salesman.PRETRAINED if pretrained else salesman.EXPERIMENT
-    run_to_end(experiment, chosen, run_folder(name), run_options, options.publish)
+    run_to_end(experiment, config, run_folder(run or Path(experiment.name)), options)
 
 
 @trainings.command("salesman")
 def train_salesman(
     seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
-    preset: Preset = "fast",
-    config: ConfigFile = None,
-    settings: Settings = (),
     run: Annotated[Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman_SEED.")] = None,
-    fresh: Fresh = False,
-    options: AllOptions = AS_USUAL,
+    options: AllExperimentOptions = AS_BY_DEFAULT,
 ) -> None:
     """One behaviour-conditioned agent for the salesman's game, with its partners.
 
@@ -174,24 +165,18 @@ def train_salesman(
 
     with mistakes_explained():
         alone = {"seeds": (seed,), "methods": ("behaviour_conditioned",), "held_out": None}
-        chosen = _configured(salesman.PRESETS, preset, config, alone, settings)
-        run_options = options.run_options(fresh)
-    name = Path(f"salesman_{seed}") if run is None else run
-    run_to_end(salesman.EXPERIMENT, chosen, run_folder(name), run_options, options.publish)
+        config = options.chosen_from(salesman.PRESETS, **alone)
+    run_to_end(salesman.EXPERIMENT, config, run_folder(run or Path(f"salesman_{seed}")), options)
 
 
 def resume(
-    run: Annotated[Positional[Path], arg(help="The run's name, or its folder.")],
-    settings: Settings = (),
-    options: AllOptions = AS_USUAL,
+    run: Annotated[Positional[Path], arg(help="The run's name, or its folder.")], options: AllOptions = AS_USUAL
 ) -> None:
     """Go on with a run from its newest checkpoint, as if it had never stopped.
 
-    Under another configuration a run does not go on, for its numbers would be of neither; with --fork a new run does.
-
-    Example: coadapt resume matrix_game --fork --set rl2.learning_rate=0.001
+    Example: coadapt resume matrix_game
     """
-    from coadapt.configs.data import changed, read_config
+    from coadapt.configs.data import read_config
     from coadapt.storage import runs
 
     folder = run_folder(run)
@@ -202,14 +187,10 @@ def resume(
 
     with mistakes_explained():
         if there.experiment not in EXPERIMENTS:
-            raise ValueError(
-                f"{folder} is of {there.experiment!r}, which whoever began it goes on with: run that again"
-            )
+            raise ValueError(f"{folder} is of {there.experiment!r}; go on with it by the command that began it")
         experiment = EXPERIMENTS[there.experiment]
-        asked = runs.config_of(there) if options.fork else there.config
-        config = changed(read_config(experiment.config, asked), settings)
-        run_options = options.run_options()
-    run_to_end(experiment, config, folder, run_options, options.publish)
+        config = read_config(experiment.config, there.config)
+    run_to_end(experiment, config, folder, options)
 
 
 def run_folder(run: Path) -> Path:
@@ -220,26 +201,32 @@ def run_folder(run: Path) -> Path:
 
 
 def run_to_end(
-    experiment: "Experiment", config: Any, folder: Path, run_options: "RunOptions", publish: Path | None
+    experiment: "Experiment",
+    config: Any,
+    folder: Path,
+    options: Options,
+    begun: Callable[[Path], None] = lambda folder: None,
 ) -> None:
-    """Carry it out, show the tables, and say where everything is."""
+    """Carry it out, show the tables, and say where everything is; `begun` hears of the folder when there is a run."""
     from coadapt.runs.experiment import plan
+    from coadapt.runs.initial import origins_of
     from coadapt.runs.launch import finish, opened
     from coadapt.storage import published, runs
     from coadapt.storage.files import make_folder
 
     with mistakes_explained():
+        how, publish, planned = options.run_options(), options.publish, None
         there = runs.exists(folder)  # which refuses a folder that is something else
         if publish is not None:
             published.check_place(publish, folder, experiment.name)
             make_folder(publish, keep=False)
-        planned = None
-        if run_options.fresh or not there:
-            with nothing_begun(run_options.progress), run_options.progress.busy("planning"):
-                planned = plan(experiment, config, {})  # which refuses what does not fit into memory
-        make_folder(folder)
-    with stops_explained(folder), opened(experiment, config, folder, run_options) as run, stops_explained(run.folder):
-        report = finish(experiment, config, run, run_options, planned)
+        if how.fresh or not there:
+            with nothing_begun(how.progress), how.progress.busy("planning"):
+                planned = plan(experiment, config, origins_of(how.init_from))  # which refuses what does not fit
+        make_folder(folder, keep=False)
+    with stops_explained(folder), opened(experiment, config, folder, how) as run:
+        begun(run.folder)
+        report = finish(experiment, config, run, how, planned)
         if publish is not None:
             published.publish(run, publish)
     for table in report.tables:
@@ -247,35 +234,12 @@ def run_to_end(
     tell(f"Everything is in {run.folder}. {report.closing}")
 
 
-def _counted(seeds: int) -> tuple[int, ...]:
-    """So many seeds, counted from zero."""
+def _so_many(seeds: int | None) -> dict[str, Any]:
+    """The change to so many seeds, counted from zero, if they are asked for."""
     from coadapt.configs.checks import whole
     from coadapt.experiments.matrix_game import MOST_SEEDS
 
+    if seeds is None:
+        return {}
     whole("seeds", seeds, most=MOST_SEEDS)
-    return tuple(range(seeds))
-
-
-def _configured(
-    presets: dict[str, Any], preset: str, file: Path | None, changes: dict[str, Any], settings: tuple[str, ...]
-) -> Any:
-    """The preset, or the configuration in the file, with what was asked for instead, by name or in words."""
-    from coadapt.configs.data import changed, read_config
-
-    if preset not in presets:
-        raise ValueError(f"there is no preset {preset!r}; choose one of: {', '.join(presets)}")
-    chosen = presets[preset]
-    if file is not None:
-        chosen = read_config(type(chosen), _read_json(file))
-    return changed(replace(chosen, **changes), settings)
-
-
-def _read_json(path: Path) -> Any:
-    from coadapt.storage.files import read_regular
-
-    try:
-        return json.loads(read_regular(path).decode())
-    except OSError as problem:
-        raise ValueError(f"cannot read {path}: {problem.strerror}") from problem
-    except (ValueError, RecursionError) as problem:
-        raise ValueError(f"{path} is not JSON: {problem}") from problem
+    return {"seeds": tuple(range(seeds))}

@@ -43,7 +43,6 @@ def show_run(run: ARunsName) -> None:
         seen, metrics = runs.glance(folder), runs.last_metrics(found)
     facts = [["experiment", seen.experiment], ["state", seen.state], ["done", _progress(seen)], ["stage", seen.stage]]
     facts += [["note", seen.note]] if seen.note else []
-    facts += [["forked from run", found.parent]] if found.parent else []
     Table(f"Run {folder}", ["", ""], facts, left=(1,)).show()
     fields = [[place, str(value)] for place, value in fields_of(found.config)]
     Table("Configuration", ["field", "value"], fields, left=(1,)).show()

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from coadapt.cli.answers import announce, mistakes_explained, stops_explained, tell
-from coadapt.cli.experiments import AS_USUAL, AllOptions, Fresh, run_folder
+from coadapt.cli.answers import announce, mistakes_explained, nothing_begun
+from coadapt.cli.experiments import AS_USUAL, AllOptions, run_folder, run_to_end
 
 SMOKE = "smoke"
 
@@ -22,7 +22,6 @@ def run(
     run: Annotated[
         Path | None, arg(name="run", help="The run's name, or its folder. Usually: that of the task, or of the preset.")
     ] = None,
-    fresh: Fresh = False,
     options: AllOptions = AS_USUAL,
 ) -> None:
     """Train and measure a study of your own: your game, your partners, and the methods you name.
@@ -34,23 +33,19 @@ def run(
     Example: coadapt run my_study.py --preset smoke
     """
     announce(f"The study in {study}", options.quiet)
-    from coadapt.pipeline.running import carry_out, smoke
-    from coadapt.pipeline.study_file import study_in
-    from coadapt.storage import published
-    from coadapt.storage.runs import read
+    from coadapt.pipeline.running import experiment_of, ready, smoke
+    from coadapt.pipeline.study import completed
+    from coadapt.pipeline.study_file import remember, study_in
+    from coadapt.storage import runs
 
     with mistakes_explained():
         found = study_in(study, None if preset == SMOKE else preset)
-        found = found._replace(study=smoke(found.study)) if preset == SMOKE else found
-        task = found.study.task.name.replace(" ", "_")
+        meant = smoke(found.study) if preset == SMOKE else found.study
+        task = meant.task.name.replace(" ", "_")
         name = Path(task if preset is None else f"{task}_{preset}") if run is None else run
-        folder, run_options = run_folder(name), options.run_options(fresh)
-        if options.publish is not None:
-            published.check_place(options.publish, folder, f"study of {found.study.task.name}")
-    with stops_explained(folder), mistakes_explained():
-        report = carry_out(found.study, folder, run_options, found)
-        if options.publish is not None:
-            published.publish(read(folder), options.publish)
-    for table in report.tables:
-        table.show()
-    tell(f"Everything is in {folder}. {report.closing}")
+        folder = run_folder(name)
+        how = options.run_options()
+        if how.fresh or not runs.exists(folder):
+            with nothing_begun(how.progress):
+                meant = ready(meant, how.progress)
+    run_to_end(experiment_of(meant), completed(meant), folder, options, lambda folder: remember(folder, found))

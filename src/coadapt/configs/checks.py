@@ -93,7 +93,7 @@ def _as_lists(value: Any) -> Any:
     return [_as_lists(element) for element in value] if isinstance(value, tuple) else value
 
 
-def in_batches(name: str, number: int, batch: int) -> None:
-    """A ValueError unless so many of something are whole batches."""
+def in_batches(name: str, number: int, batch: int, of: str = "batch") -> None:
+    """A number of something that makes whole batches."""
     if number % batch:
-        raise ValueError(f"{name} ({number}) must be a multiple of batch ({batch})")
+        raise ValueError(f"{name} ({number}) must be a multiple of {of} ({batch})")

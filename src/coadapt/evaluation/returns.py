@@ -6,10 +6,11 @@ A game goes on to its next episode as soon as one is over, so that short ones do
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
+from jax.core import Tracer, eval_jaxpr
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import EpisodeState, Greedy, NeverEnds, Players, Transition, advance, start_episode
@@ -190,24 +191,48 @@ def mean_returns(
     key: Key,
     game: Game,
     partners: Partners,
-    as_player: Callable[[Vector], Player],
+    player: Player | Callable[[Vector], Player],
     episodes: int,
     greedy: Greedy = False,
 ) -> Float[Array, "partners"]:
     """The return of an episode with each partner, averaged over so many: the shortest way from an agent to a number.
 
-    `as_player(label)` plays with a partner of this label: a control is told it, an agent takes no notice. All is
-    compiled into one program, anew in each call. A game that does not keep to its own `max_steps` is an error.
+    A player that is a tree of arrays, as all of ours and all that are loaded, is an argument of the program: it is
+    compiled once for all of its kind. A function `as_player(label)` plays with a partner of this label as who it
+    returns, such as a control that is told it; it is compiled anew in each call. A game that does not keep to its own
+    `max_steps` is an error.
     """
     check_parts(game)
     check_partners(partners)
-
-    @jax.jit
-    def play(key: Key) -> Means:
-        labels = label_by_game(side_by_side(episodes) * len(partners.ids), partners)
-        return play_with_all(key, game, partners, as_player, labels, episodes, greedy).means
-
-    means = play(key)
+    if isinstance(player, Player) and all(isinstance(leaf, jax.Array | np.ndarray) for leaf in jax.tree.leaves(player)):
+        means = _play(key, game, partners, jax.tree.map(jnp.asarray, player), episodes, greedy)
+    else:
+        as_player = (lambda _: player) if isinstance(player, Player) else player
+        means = _with_constants_as_arguments(
+            lambda key: _means_of(key, game, partners, as_player, episodes, greedy), key
+        )
     if not isinstance(means.length, Tracer) and np.isnan(means.length).any():
         raise NeverEnds(game)
     return means.total
+
+
+def _means_of(
+    key: Key, game: Game, partners: Partners, as_player: Callable[[Vector], Player], episodes: int, greedy: Greedy
+) -> Means:
+    labels = label_by_game(side_by_side(episodes) * len(partners.ids), partners)
+    return play_with_all(key, game, partners, as_player, labels, episodes, greedy).means
+
+
+@eqx.filter_jit  # here, and not where it is called, for a second call not to compile it again
+def _play(key: Key, game: Game, partners: Partners, player: Player, episodes: int, greedy: Greedy) -> Means:
+    return _means_of(key, game, partners, lambda _: player, episodes, greedy)
+
+
+def _with_constants_as_arguments(work: Callable[[Key], Means], key: Key) -> Means:
+    """`work(key)`, compiled; arrays that it closes over, such as networks, are given to the program.
+
+    The compiler would otherwise fold them into it, layer by layer, which takes seconds for each.
+    """
+    program, shapes = jax.make_jaxpr(work, return_shape=True)(key)
+    run = jax.jit(lambda constants, key: eval_jaxpr(program.jaxpr, constants, key))
+    return jax.tree.unflatten(jax.tree.structure(shapes), run(program.consts, key))

@@ -211,7 +211,7 @@ def improve(
 
     def loss_of(networks: tuple[Any, Critic], batch: Experience, key: Key):
         value, diagnostics = loss(networks, batch, as_player, config.clip, bonus)
-        if auxiliary is None:
+        if auxiliary is None or batch.rollout is None:
             return value, diagnostics
         beside = auxiliary(key, networks[0], batch.rollout)
         return value + beside, diagnostics | {"auxiliary": beside}
@@ -229,7 +229,8 @@ def improve(
 
     def epoch(state: PPOState, key: Key):
         order = jax.random.permutation(key, len(experience.label)).reshape(config.minibatches, -1)
-        keys = jax.random.split(jax.random.fold_in(key, 1), config.minibatches)  # for auxiliary losses alone
+        # For auxiliary losses alone: a third key beside the two that the permutation makes of its own.
+        keys = jax.random.split(jax.random.fold_in(key, 2), config.minibatches)
         dealt = lambda games: jax.tree.map(lambda x: x[games], experience)
         return jax.lax.scan(lambda s, now: update(s, (dealt(now[0]), now[1])), state, (order, keys))
 

@@ -43,7 +43,8 @@ def adaptation_of(study: Study, method: Method, seed: int, agents: AgentSource =
     def measure(inputs: Inputs, key: Key, part: Count) -> tuple[dict[str, Notes], Info]:
         partners = partners_of(study, study.held_out, inputs)
         agent = agents.player(study, method, inputs, seed)
-        watched = agent if oracle is None else WithOnlooker(agent, oracle.posterior(partners))
+        posterior = None if oracle is None else oracle.posterior(partners)
+        watched = agent if posterior is None else WithOnlooker(agent, posterior)
         seat, for_play = taken_by(watched, labels_by_game(study, partners)), jax.random.fold_in(key, part)
         play = lambda greedy: (
             play_with_all(for_play, study.task.game, partners, *seat, study.batch, greedy, _opinions).notes

@@ -1,6 +1,7 @@
 """The results of a study as figures."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -43,45 +44,28 @@ def draw_regret(results: Results) -> Pictures:
         estimates = [regret_of(results, method, type_).lost for type_ in reversed(results.types)]
         means = np.array([of.mean for of in estimates])
         reach = np.array([[of.mean - of.low for of in estimates], [of.high - of.mean for of in estimates]])
-        bars.append(
-            Bar(titles(results)[method], means, None if np.isnan(reach).any() else reach, colours(results)[method])
-        )
+        has_interval = not np.isnan(reach).any()
+        bars.append(Bar(titles(results)[method], means, reach if has_interval else None, colours(results)[method]))
     title = f"Return lost against the exact best response (95% intervals), the main agent {ACTING[results.mode]}"
     return draw_bars([f"{type_} partners" for type_ in reversed(results.types)], bars, "regret", title)
 
 
 def draw_adaptation(results: Results) -> Pictures:
     """Accuracy and log loss against the steps since the meeting: of the belief, and of the exact posterior."""
-    steps = np.arange(results.max_steps)
-    titles = {
+    steps, panels = np.arange(results.max_steps), []
+    sources = [source for source in results.sources if source in SOURCES]
+    for name, title in {
         "correct": "how often the likeliest type is the true one",
         "log_loss": "log loss (0 is certain and right)",
-    }
-    panels = [
-        Panel(
-            title,
-            [
-                Line(
-                    f"{type_ or 'all'}, {source_title(results, source)}",
-                    steps,
-                    by_step(results.opinion(source, type_), name),
-                    style=STYLES[source],
-                    colour=type_colours(results)[type_],
-                )
-                for type_ in (*results.types, None)
-                for source in results.sources
-                if source in SOURCES
-            ],
-        )
-        for name, title in titles.items()
-    ]
-    return draw_panels(
-        panels,
-        "steps since the meeting",
-        "",
-        "Finding out within one episode of which type a partner is",
-        legend_columns=2,
-    )
+    }.items():
+        lines = []
+        for type_, source in product((*results.types, None), sources):
+            label, values = f"{type_ or 'all'}, {source_title(results, source)}", results.opinion(source, type_)
+            colour = type_colours(results)[type_]
+            lines.append(Line(label, steps, by_step(values, name), style=STYLES[source], colour=colour))
+        panels.append(Panel(title, lines))
+    title = "Finding out within one episode of which type a partner is"
+    return draw_panels(panels, "steps since the meeting", "", title, legend_columns=2)
 
 
 def draw_calibration(results: Results) -> Pictures:
@@ -135,11 +119,8 @@ LEARNING = "Learning: mean and standard deviation over seeds, on training partne
 def draw_learning(results: Results) -> Pictures:
     """The length of episodes against training: clones with themselves, then each method with partners of each type."""
     steps = environment_steps(results.study.clones)
-    clones = [
-        _curve("", [points["length"]], steps, None)
-        for (training, _), points in results.curves.items()
-        if training == CLONES
-    ]
+    lengths = [points["length"] for (training, _), points in results.curves.items() if training == CLONES]
+    clones = [_curve("", [length], steps, None) for length in lengths]
     panels = [Panel("self-play", clones)] if clones else []
     for type_ in reversed(results.all_types):
         lines = []

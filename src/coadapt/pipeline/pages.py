@@ -53,9 +53,7 @@ def results_in(path: Path) -> list[Path]:
     candidates = dict.fromkeys((path, path / "results", *sorted(path.glob("*/"))))
     found = [folder for folder in candidates if (folder / "summary.json").is_file()]
     if not found:
-        raise Incompatible(
-            f"there are no results in {path}: no summary.json is there; make some with: coadapt reproduce"
-        )
+        raise Incompatible(f"there are no results in {path} (no summary.json); make some with: coadapt reproduce")
     return sorted(found, key=lambda folder: _story(folder).place)
 
 
@@ -74,22 +72,16 @@ def _story(folder: Path) -> Story:
     if not all(isinstance(told[name], kind) for name, kind in kinds.items()):
         return Story(_name(folder))
     captions = {str(name): str(caption) for name, caption in told["captions"].items()}
-    return Story(told["title"], told["text"], captions, told["first_tables"], told["place"])
+    return Story(**told)._replace(captions=captions)
 
 
-class Conclusion(NamedTuple):
-    """What results come to, for somebody who reads no more than that."""
-
-    table: Table | None  # the first of them
-    verdict: str  # what was beaten by how much, if there is anything to say
-
-
-def conclusion_of(folder: Path) -> Conclusion:
-    """Of one folder of results."""
-    return Conclusion(next(iter(tables_in(_text(folder / "table.md"))), None), _verdict(folder))
+def conclusion_of(folder: Path) -> tuple[Table | None, str]:
+    """What results come to, for somebody who reads no more than that: their first table, and a sentence."""
+    return next(iter(tables_in(_text(folder / "table.md"))), None), _verdict(folder)
 
 
 def _verdict(folder: Path) -> str:
+    """What was beaten by how much, if there is anything to say."""
     verdict = _read(folder / "summary.json").get("verdict", "")
     return verdict if isinstance(verdict, str) else ""
 
@@ -136,11 +128,8 @@ def _making(folder: Path) -> list[Table]:
         "Configuration, seeds included": config,
         "Configuration of the training": {} if trained == config else trained,
     }
-    made = [
-        Table(title, ["what", "value"], [[place, str(value)] for place, value in fields_of(of)], left=(1,))
-        for title, of in settings.items()
-        if of
-    ]
+    as_rows = lambda of: [[place, str(value)] for place, value in fields_of(of)]
+    made = [Table(title, ["what", "value"], as_rows(of), left=(1,)) for title, of in settings.items() if of]
     return [*made, *(times_told(stages) for of in (provenance, of_training) if (stages := _stages(of)))]
 
 

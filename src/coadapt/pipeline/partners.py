@@ -101,7 +101,7 @@ class PartnerSource(ABC):
         del task
         return []
 
-    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+    def each_alone(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
         """Each of them alone, by name; those that were trained are read from the folder of a run's saved agents."""
         del agents
         players = self.players(study, {})

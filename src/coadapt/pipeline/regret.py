@@ -17,11 +17,12 @@ from coadapt.evaluation.starts import Played, with_each
 from coadapt.partners.population import Partners
 from coadapt.pipeline.co_op import acting_on
 from coadapt.pipeline.method import Method
+from coadapt.pipeline.oracle import Optima, Oracle
 from coadapt.pipeline.partners import partners_of
 from coadapt.pipeline.seats import THIS_RUN, AgentSource, Met, Seat, in_each_mode, measurement, taken_by, told_labels
 from coadapt.pipeline.stages import key_for, measuring_stage
 from coadapt.pipeline.study import LAYOUTS_AT_ONCE, Study
-from coadapt.pipeline.task import Optima, Oracle, code_of, identity_of
+from coadapt.pipeline.task import code_of, identity_of
 from coadapt.runs.stage import Info, Inputs, Stage
 
 JOINT_OPTIMUM, OPTIMA, REGRET = "joint_optimum", "optima", "regret"
@@ -109,8 +110,9 @@ def _seats(
     if method.has_belief:
         policy = agents.networks(method, inputs, seed)["policy"]
         seats["oracle_label"] = told_labels(policy, labels)
-        informed = acting_on(oracle.posterior(partners), policy, study.conditioning)
-        seats["exact_posterior"] = taken_by(informed, labels)
+        posterior = oracle.posterior(partners)
+        if posterior is not None:
+            seats["exact_posterior"] = taken_by(acting_on(posterior, policy, study.conditioning), labels)
     return seats
 
 

@@ -1,9 +1,7 @@
 """How far everybody is from the best there is, and where what is lacking is lost: estimates, and tables of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
-
-import numpy as np
 
 from coadapt.evaluation.statistics import Estimate, crossed
 from coadapt.evaluation.wording import interval
@@ -16,12 +14,7 @@ from coadapt.tables import Table
 def regret_table(results: Results) -> Table:
     """How far every method is from the exact best response: the paper, ours and the optimum, side by side."""
     rows = [
-        [
-            titles(results)[method],
-            type_,
-            *_beside_it(results, method, type_),
-            *_regret_columns(regret),
-        ]
+        [titles(results)[method], type_, *_beside_it(results, method, type_), *_regret_columns(regret)]
         for method, type_, regret in each_regret(results)
         if method in results.study.methods
     ]
@@ -40,10 +33,8 @@ def knowing_table(results: Results) -> Table:
         for who, type_, regret in each_regret(results)
         if who not in results.study.methods
     ]
-    title = (
-        "The same for players that know more: the conditioned policy on the exact posterior and with the oracle label,"
-        " and best responses"
-    )
+    knowing = "the conditioned policy on the exact posterior and with the oracle label, and best responses"
+    title = f"The same for players that know more: {knowing}"
     return Table(title, ["who", "partner", *REGRET_COLUMNS], rows, left=(1,))
 
 
@@ -56,27 +47,17 @@ class RegretOfType(NamedTuple):
     longer: Estimate  # in steps
 
 
-def regret_of(results: Results, method: str, type_: str) -> RegretOfType:
-    """With intervals for new seeds, partners and layouts."""
-    return _estimated(lambda what: results.regret(method, type_, what))
-
-
-def _of_untrained(results: Results, who: str, type_: str) -> RegretOfType:
-    """There are partners and layouts, but no seeds."""
-    return _estimated(lambda what: results.regret_of_untrained(who, type_, what))
-
-
-def _estimated(of: Callable[[str], np.ndarray]) -> RegretOfType:
-    """From what was found of each seed and partner, or of each partner, by what it is."""
+def regret_of(results: Results, who: str, type_: str) -> RegretOfType:
+    """With intervals for new seeds, partners and layouts; who was not trained has no seeds."""
+    found = results.regret_of_untrained if who in results.untrained else results.regret
+    of = lambda what: found(who, type_, what)
     return RegretOfType(of("best_total").mean(), of("best_length").mean(), crossed(of("lost")), crossed(of("longer")))
 
 
 def each_regret(results: Results) -> Iterator[tuple[str, str, RegretOfType]]:
     """Of everybody with partners of each type."""
-    for method in regretting(results):
-        yield from ((method, type_, regret_of(results, method, type_)) for type_ in reversed(results.types))
-    for who in results.untrained:
-        yield from ((who, type_, _of_untrained(results, who, type_)) for type_ in reversed(results.types))
+    for who in (*regretting(results), *results.untrained):
+        yield from ((who, type_, regret_of(results, who, type_)) for type_ in reversed(results.types))
 
 
 REGRET_COLUMNS = ("return", "best response", "regret", "95% interval", "steps", "steps at best")
@@ -133,13 +114,11 @@ LOST = (
 def losses(results: Results, type_: str) -> dict[str, Estimate]:
     """The parts of the agent's regret with partners of one type, by where they are lost."""
     predicted, inferred, told = (results.regret(str(method), type_, "lost") for method in (results.main, *KNOWING_MORE))
-    parts = [predicted - inferred, inferred - told]
+    last = [told]
     if TO_TYPE in results.untrained:
         which = results.regret_of_untrained(TO_TYPE, type_, "lost")
-        parts += [told - which, which]
-    else:
-        parts.append(told)
-    return dict(zip(LOST, map(crossed, parts), strict=False))
+        last = [told - which, which]
+    return dict(zip(LOST, map(crossed, (predicted - inferred, inferred - told, *last)), strict=False))
 
 
 def tells_losses(results: Results) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.wording import listed
+from coadapt.pipeline.diagnosis import diagnosis, why
 from coadapt.pipeline.pages import Story
 from coadapt.pipeline.partners import Partner, PartnerId, populations
 from coadapt.pipeline.regret import Regret
@@ -45,15 +46,16 @@ def story(results: Results) -> Story:
 
 def summary(results: Results) -> dict[str, Any]:
     """All numbers, ready for JSON. Nothing in it depends on the clock."""
-    study = results.study
+    study, held_out = results.study, results.held_out_ids
     return {
         "experiment": study.task.name,
         "story": story(results)._asdict(),
         "verdict": verdict(results),
+        "diagnosis": diagnosis(results),
         "mode": results.mode,
         "conditioning": study.conditioning,
         "trained": study,
-        "rows": list(_rows(results)),
+        "rows": [who | {"episodes": study.episodes} | _of_cell(cell) for who, cell in _each(held_out, results.cells)],
         "layouts": results.layouts if results.regrets else 0,
         "regret": list(_regret_rows(results)),
         "regret_by_type": list(_regret_by_type(results)),
@@ -63,11 +65,11 @@ def summary(results: Results) -> dict[str, Any]:
         ],
         "joint_optimum": results.showing.optimum_summary(study.task, results.optimum) if results.optimum else {},
         "partners": [_whom(partner.id) | _without_id(partner) for partner in results.partners],
-        "held_out": populations(results.held_out_ids),
+        "held_out": populations(held_out),
         "adaptation": list(_adaptation_rows(results)),
         "inference": list(inference(results)),
         "partner_switch": list(_switch_rows(results)),
-        "evaluation_matrix": list(_matrix_rows(results)),
+        "evaluation_matrix": [who | _of_cell(cell) for who, cell in _each(results.met_in_matrix, results.matrix)],
         "validation": [
             {"conditioning": way, "mode": mode, "seed": seed, "partner_type": type_, "mean_return": total}
             for (way, mode, seed), cells in results.validation.items()
@@ -82,23 +84,9 @@ def summary(results: Results) -> dict[str, Any]:
     }
 
 
-def _rows(results: Results) -> Iterator[dict[str, Any]]:
-    for who, cell in _each(results.held_out_ids, results.cells):
-        yield who | {"episodes": results.study.episodes} | _of_cell(cell)
-
-
 def _of_cell(cell: Cell) -> dict[str, float]:
-    return {
-        "mean_length": cell.length,
-        "mean_return": cell.total,
-        "return_standard_error": cell.total_error,
-        "finished": cell.finished,
-    }
-
-
-def _matrix_rows(results: Results) -> Iterator[dict[str, Any]]:
-    for who, cell in _each(results.met_in_matrix, results.matrix):
-        yield who | _of_cell(cell)
+    means = {"mean_length": cell.length, "mean_return": cell.total}
+    return means | {"return_standard_error": cell.total_error, "finished": cell.finished}
 
 
 def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -110,28 +98,22 @@ def _regret_rows(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def _of_regret(regret: Regret) -> dict[str, float]:
+    error_over_layouts = lambda values: float(values.std(ddof=1) / len(values) ** 0.5)
     return {
         "best_response_return": regret.best_total,
         "best_response_length": regret.best_length,
         "regret_return": regret.lost.mean(),
-        "regret_return_standard_error": _error_over_layouts(regret.lost),
+        "regret_return_standard_error": error_over_layouts(regret.lost),
         "regret_length": regret.longer.mean(),
-        "regret_length_standard_error": _error_over_layouts(regret.longer),
+        "regret_length_standard_error": error_over_layouts(regret.longer),
     }
-
-
-def _error_over_layouts(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
 def _regret_by_type(results: Results) -> Iterator[dict[str, Any]]:
     """In the headline's mode: what is lost with new seeds, partners and layouts."""
     for who, type_, regret in each_regret(results):
         paper = results.paper.get((who, type_))
-        yield {
-            "method": who,
-            "mode": results.mode,
-            "partner_type": type_,
+        yield {"method": who, "mode": results.mode, "partner_type": type_} | {
             "best_response_return": regret.best_total,
             "best_response_length": regret.best_length,
             "regret_return": regret.lost._asdict(),
@@ -194,7 +176,12 @@ def _validated(results: Results) -> dict[str, float]:
 
 
 def verdict(results: Results) -> str:
-    """What was beaten by how much, in a sentence: nothing, where there is no paper's number."""
+    """What was beaten by how much, and why the agent loses what it loses: a sentence of each that can be said."""
+    return f"{_beside_the_paper(results)} {why(results)}".strip()
+
+
+def _beside_the_paper(results: Results) -> str:
+    """Nothing, where there is no paper's number."""
     main = str(results.main)
     papers = {type_: row for type_ in reversed(results.types) if (row := results.paper.get((main, type_)))}
     if not papers or not results.cells:
@@ -202,11 +189,9 @@ def verdict(results: Results) -> str:
     returns = {type_: float(results.by_seed(main, results.mode, type_, "total").mean()) for type_ in papers}
     more = [returns[type_] - row.total for type_, row in papers.items()]
     better = "more" if min(more) > 0 else "more (where it is negative: less)"
-    return (
-        f"With {listed(list(papers))} partners it has never met the agent returns"
-        f" {listed([f'{value:.4f}' for value in returns.values()])}: {listed([f'{value:.4f}' for value in more])}"
-        f" {better} than the paper's."
-    )
+    ours, difference = (listed(f"{value:.4f}" for value in values) for values in (returns.values(), more))
+    agent = f"With {listed(papers)} partners it has never met the agent"
+    return f"{agent} returns {ours}: {difference} {better} than the paper's."
 
 
 def _without_id(partner: Partner) -> dict[str, Any]:

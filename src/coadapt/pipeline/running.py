@@ -13,7 +13,7 @@ from coadapt.runs.executor import RunOptions
 from coadapt.runs.experiment import Experiment, Report, plan
 from coadapt.runs.interruption import Interrupted
 from coadapt.runs.launch import finish, opened
-from coadapt.runs.progress import for_terminal, to_stderr
+from coadapt.runs.progress import Progress, for_terminal, to_stderr
 from coadapt.storage import runs
 
 
@@ -46,25 +46,28 @@ def run(study: Study, folder: str | Path, *, quiet: bool = False, options: RunOp
 
 def carry_out(study: Study, folder: Path, options: RunOptions, found: StudyFile | None) -> Report:
     """The same for whoever shows the report; it is noted where the study was found."""
-    study = completed(study)
-    methods_of(study)  # which refuses those that are not there
-    experiment, planned = experiment_of(study), None
+    planned = None
     if options.fresh or not runs.exists(folder):
-        with options.progress.busy("looking at the game and its partners"):
-            remarks = check_study(study)
-        for remark in remarks:
-            options.progress.say(f"{remark}.")
+        study = ready(study, options.progress)
         with options.progress.busy("planning"):
-            planned = plan(experiment, study, {})
+            planned = plan(experiment_of(study), study, {})
+    study = completed(study)
+    experiment = experiment_of(study)
     with opened(experiment, study, folder, options) as run:
         if found is not None:
             remember(run.folder, found)
         return finish(experiment, study, run, options, planned)
 
 
-def check_study(study: Study) -> list[str]:
-    """Refuse a game, partners or encoders that would break or, worse, would not; remark what may be meant so."""
-    return check(study.task.game, study.partners, study.held_out, task=study.task)
+def ready(study: Study, progress: Progress) -> Study:
+    """The study with all that is usual, looked at: what would break or, worse, would not is refused."""
+    study = completed(study)
+    methods_of(study)  # which refuses those that are not there
+    with progress.busy("looking at the game and its partners"):
+        remarks = check(study.task.game, study.partners, study.held_out, task=study.task)
+    for remark in remarks:
+        progress.say(f"{remark}.")
+    return study
 
 
 def smoke(study: Study) -> Study:

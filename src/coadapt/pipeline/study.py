@@ -206,8 +206,8 @@ def completed(study: Study) -> Study:
     }
     if levels is not None:
         usual |= {"clones": ppo, "lstm_clones": ppo}
-        usual |= {} if study.levels or study.shares else {"shares": levels}
-    said = {name: value for name in usual if (value := getattr(study, name)) is not UNSAID}
+        usual |= {} if study.levels else {"shares": levels}
+    said = {name: value for name in usual if (value := getattr(study, name)) not in (UNSAID, ())}
     return replace(study, seeds=tuple(study.seeds), methods=tuple(study.methods), **(usual | said))
 
 

@@ -13,7 +13,7 @@ from coadapt.configs.checks import one_of
 from coadapt.games.traced import where
 from coadapt.pipeline.study import Study
 from coadapt.storage.files import Incompatible, check_kinds, read_json, write_json
-from coadapt.storage.fingerprint import fingerprint
+from coadapt.storage.fingerprint import fingerprint_of_family
 
 RECORD = "study.json"
 """In the folder of a run: where its study came from."""
@@ -34,7 +34,7 @@ class StudyFile(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        return fingerprint(self.file.stem if self.file.stem in sys.modules else "__main__")
+        return fingerprint_of_family(self.file.stem if self.file.stem in sys.modules else "__main__")
 
 
 class RunsWhenRead(ValueError):
@@ -108,7 +108,7 @@ def recalled(folder: Path, file: Path | None = None) -> Study:
 def _check_unchanged(folder: Path, file: Path, expected: str) -> None:
     """Before a recorded file is run: it must be the one that the run was made with."""
     with _findable(file):
-        if fingerprint(file.stem) != expected:
+        if fingerprint_of_family(file.stem) != expected:
             raise Incompatible(
                 f"{file} has changed since {folder} was made with it; say that it is to be used with: --study {file}"
             )

@@ -1,6 +1,7 @@
 """The results of a study as tables, beside a paper's where there is one."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.statistics import crossed, interquartile_mean
 from coadapt.evaluation.wording import interval, number
 from coadapt.pipeline.adaptation import ANNOUNCED, ORACLE
+from coadapt.pipeline.diagnosis import diagnosis_tables
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.partners import populations
 from coadapt.pipeline.regret_tables import knowing_table, loss_table, regret_table, tells_losses
@@ -48,7 +50,7 @@ def tables(results: Results) -> list[Table]:
         made.append(validation_table(results))
     if results.partners:
         made.append(partner_table(results))
-    return [*made, budget_table(results)]
+    return [*made[:1], *diagnosis_tables(results), *made[1:], budget_table(results)]
 
 
 def trained_methods(results: Results) -> list[str]:
@@ -59,11 +61,8 @@ def trained_methods(results: Results) -> list[str]:
 
 def score_table(results: Results, mode: str) -> Table:
     """What every method comes to with held-out partners, beside the paper's rows."""
-    rows = [
-        _score_row(results, method, mode, type_)
-        for method in trained_methods(results)
-        for type_ in reversed(results.types)
-    ]
+    each = product(trained_methods(results), reversed(results.types))
+    rows = [_score_row(results, method, mode, type_) for method, type_ in each]
     study, met = results.study, populations(results.held_out_ids)
     title = (
         f"With partners never met (seeds: {len(study.seeds)}, held-out populations: {len(met)},"
@@ -78,12 +77,8 @@ def _score_row(results: Results, method: str, mode: str, type_: str) -> list[str
     length, total, finished = (results.by_seed(method, mode, type_, what) for what in ("length", "total", "finished"))
     estimate, paper = crossed(total), results.paper.get((method, type_))
     theirs = [f"{paper.length:.1f}", f"{paper.total:.3f}"] if paper else ["", ""] if results.paper else []
-    returns = [
-        f"{estimate.mean:.4f}",
-        interval(estimate),
-        f"{interquartile_mean(total):.4f}",
-        number(estimate.deviation),
-    ]
+    middle, deviation = f"{interquartile_mean(total):.4f}", number(estimate.deviation)
+    returns = [f"{estimate.mean:.4f}", interval(estimate), middle, deviation]
     return [titles(results)[method], type_, f"{length.mean():.2f}", *returns, f"{finished.mean():.2%}", *theirs]
 
 
@@ -105,11 +100,8 @@ def label_table(results: Results) -> Table:
     there = {method for method, _, _ in results.cells}
     told = {results.main: "its own belief"} | label_titles(results.all_types)
     mean = lambda method, type_: results.by_seed(method, results.mode, type_, "total").mean()
-    rows = [
-        [title, *(f"{mean(method, type_):.4f}" for type_ in results.types)]
-        for method, title in told.items()
-        if method in there
-    ]
+    shown = {method: title for method, title in told.items() if method in there}
+    rows = [[title, *(f"{mean(who, type_):.4f}" for type_ in results.types)] for who, title in shown.items()]
     return Table("The same policy with other labels: return with held-out partners", ["label", *results.types], rows)
 
 
@@ -158,10 +150,8 @@ def belief_table(results: Results) -> Table:
     accuracy, brier = ([by_step(opinion, what) for opinion in opinions] for what in ("correct", "brier"))
     certain = calibration_by_step(results.opinion("predictor"))
     steps = [step for step in SHOWN_STEPS if step < results.max_steps]
-    at = lambda curves, step, how: [f"{curve[step]:{how}}" for curve in curves]
-    rows = [
-        [f"{step}", *at(accuracy, step, ".1%"), *at(brier, step, ".3f"), f"{certain[step].error:.3f}"] for step in steps
-    ]
+    at = lambda curves, n, how: [f"{curve[n]:{how}}" for curve in curves]
+    rows = [[f"{n}", *at(accuracy, n, ".1%"), *at(brier, n, ".3f"), f"{certain[n].error:.3f}"] for n in steps]
     of_each = [f"{what}, {type_}" for what in ("accuracy", "Brier") for type_ in results.types]
     title = "The predictor with held-out partners, by steps since the meeting"
     return Table(title, ["after step", *of_each, "calibration error"], rows)
@@ -179,8 +169,7 @@ def switch_table(results: Results) -> Table:
     names = {name: SWITCH_NAMES.get(str(name), titles(results).get(str(name), "")) for name in order if name in there}
     rows = [
         [f"{first}, then {second}", *(f"{switch_return(results, str(name), first, second):.4f}" for name in names)]
-        for first in results.types
-        for second in results.types
+        for first, second in product(results.types, repeat=2)
     ]
     title = (
         f"Partner switch after {results.study.measures.switch_after} steps: return over all episodes, also those that"
@@ -222,16 +211,9 @@ def validated(results: Results, cells: list[Cell], seed: int) -> dict[str, float
 
 def partner_table(results: Results) -> Table:
     """All partners, measured in self-play."""
-    rows = [
-        [
-            str(partner.id),
-            "held out" if partner.id.held_out else "training",
-            f"{partner.iteration:,}",
-            f"{partner.length:.2f}",
-            f"{partner.total:.4f}",
-        ]
-        for partner in results.partners
-    ]
+    met = lambda partner: "held out" if partner.id.held_out else "training"
+    numbers = lambda partner: [f"{partner.iteration:,}", f"{partner.length:.2f}", f"{partner.total:.4f}"]
+    rows = [[str(partner.id), met(partner), *numbers(partner)] for partner in results.partners]
     columns = ["partner", "met in", "iteration of its clone training", "length of its self-play", "return"]
     return Table("The partners, each measured with a copy of itself", columns, rows, left=(1,))
 
@@ -251,6 +233,5 @@ def budget_table(results: Results) -> Table:
         steps = budget(results, method)
         parts = " + ".join(f"{of:,} {training}" for training, of in steps.items())
         rows.append([titles(results)[method], parts, f"{sum(steps.values()):,}"])
-    return Table(
-        "Steps of the game a seed, not counting the clones of others", ["method", "steps", "in all"], rows, left=(1,)
-    )
+    title = "Steps of the game a seed, not counting the clones of others"
+    return Table(title, ["method", "steps", "in all"], rows, left=(1,))

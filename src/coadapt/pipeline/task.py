@@ -12,15 +12,16 @@ from coadapt.agents.behaviour_conditioned import ConditionedCritic, ConditionedP
 from coadapt.agents.beliefs import LearnedBelief
 from coadapt.agents.encoders import EncoderSpec, FeedbackSpec, usual_spec
 from coadapt.agents.recurrent import RecurrentPolicy
-from coadapt.arrays import Key, Scalar, Vector
+from coadapt.arrays import Key, Vector
 from coadapt.configs.checks import distinct, one_of, shown
 from coadapt.configs.described import described
-from coadapt.evaluation.starts import Played
 from coadapt.games.checks import check_parts
 from coadapt.games.game import MAIN, Game
 from coadapt.games.traced import shape_of
-from coadapt.partners.population import Partners
-from coadapt.players import Belief, Seen, seen_first
+from coadapt.oracles.enumeration import EnumerableGame
+from coadapt.pipeline.oracle import Oracle
+from coadapt.pipeline.tabular_oracle import TabularOracle
+from coadapt.players import Seen, seen_first
 from coadapt.storage.fingerprint import code_behind
 
 
@@ -33,34 +34,6 @@ class Heads(NamedTuple):
 
 
 USUAL_HEADS = Heads(policy=(64, 64), lstm_units=64, predictor=(64,))
-
-
-class Optima(NamedTuple):
-    """What can be had with each partner, from each start on a layout."""
-
-    best: Played  # by its best response, on average
-    informed: dict[str, Played]  # by players that need no training, because they know more than an agent can
-
-
-@runtime_checkable
-class Oracle(Protocol):
-    """Exact truths about a game and some partners. A *layout* is what stays the same while starts differ."""
-
-    def posterior(self, partners: Partners) -> Belief:
-        """All that can be known of whom one plays with, if it is one of these, each as likely as any other."""
-        ...
-
-    def starts(self, key: Key, number: int) -> Any:
-        """States to start from on one layout; all of its chance is in the key."""
-        ...
-
-    def optima(self, key: Key, partners: Partners, starts: Any) -> Optima:
-        """What can be had with each partner from these starts, which are on one layout."""
-        ...
-
-    def joint_optimum(self, key: Key) -> dict[str, Scalar]:
-        """What two who know all of each other come to on one layout, and what else the game allows, by name."""
-        ...
 
 
 @runtime_checkable
@@ -139,7 +112,8 @@ class Task:
 
     @property
     def oracle(self) -> Oracle | None:
-        return None
+        """Of a game that lists its chances: what is best in it, exactly."""
+        return TabularOracle(self.game) if isinstance(self.game, EnumerableGame) else None
 
 
 def check_task(given: Any) -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from coadapt.configs.data import plain
 from coadapt.runs.experiment import Planned, Report
+from coadapt.runs.initial import check_size
 from coadapt.runs.interruption import Interrupted, Interruption
-from coadapt.runs.progress import Progress, Silent
+from coadapt.runs.progress import Progress
 from coadapt.runs.stage import Info, Inputs, Stage
 from coadapt.runs.times import times_told
 from coadapt.runs.tracking import TRACKERS, Guarded, Tracker
@@ -32,15 +32,8 @@ from coadapt.storage.journal import Journal, read_journal
 from coadapt.storage.lock import TakenOver
 from coadapt.storage.numerics import numerics
 from coadapt.storage.provenance import commit, now
-from coadapt.storage.runs import Run
+from coadapt.storage.runs import Run, metrics_until
 from coadapt.storage.sealed import checksum
-
-CHECKPOINT_EVERY = 30.0
-"""Seconds. A checkpoint takes some hundredths of one."""
-
-
-MAKING = ("commit", "finished", "seconds")
-"""What results tell of the making of each stage."""
 
 
 class Diverged(Exception):
@@ -51,11 +44,11 @@ class Diverged(Exception):
 class RunOptions:
     """How a run is carried out. Nothing of it changes what a stage comes to."""
 
-    progress: Progress = field(default_factory=Silent)
-    checkpoint_every: float = CHECKPOINT_EVERY  # seconds
+    progress: Progress = field(default_factory=Progress)
+    checkpoint_every: float = 30.0  # seconds; one takes some hundredths of one
     track: str | None = None
     fresh: bool = False  # make everything again, whatever is there already
-    fork: bool = False  # go on in a run of its own, whatever has changed
+    init_from: tuple[Path, ...] = ()  # checkpoints that stages of a new run go on from, whatever has changed
     stopped: Callable[[Path], Any] | None = None  # says so; without it what compiles is waited for, or a process ends
 
 
@@ -114,40 +107,35 @@ class Worker:
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
         """One stage: taken from the store if it was finished before, made otherwise."""
-        name = planned.stage.name
-        artefact = self._in_the_store(planned)
-        if artefact is None:
-            artefact = self._work(planned, inputs)
-        else:
-            self._reuse(planned, artefact)
-        of = {"artefact": planned.artefact, "family": planned.stage.family or name}
-        self.makings[name] = of | {n: artefact.about.get(n) for n in MAKING}
-        self.run.checkpoints.keep_last(name, 1)
+        artefact = self._from_the_store(planned) or self._work(planned, inputs)
+        making = {name: artefact.about.get(name) for name in ("commit", "finished", "seconds")}
+        family = planned.stage.family or self.stage
+        self.makings[self.stage] = {"artefact": planned.artefact, "family": family} | making
+        self.run.checkpoints.keep_last(self.stage, 1)
         self.interruption.heed()
         return artefact.tree
 
-    def _in_the_store(self, planned: Planned) -> Artefact | None:
-        """The finished stage, if there is one; a run that makes everything afresh takes only what it made itself."""
-        artefact = self.run.artefacts.find(planned.artefact, planned.outcome, self.report)
-        if artefact is not None and self.run.fresh and artefact.about.get("run") != self.run.id:
-            return None
-        return artefact
+    def _from_the_store(self, planned: Planned) -> Artefact | None:
+        """The finished stage, if there is one; a run that makes everything afresh takes only what it made itself.
 
-    def _reuse(self, planned: Planned, artefact: Artefact) -> None:
-        """Take a finished stage; what this run has of it half done is not needed any more."""
-        name = planned.stage.name
-        self.report(f"{name}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
+        What this run has of it half done is not needed any more.
+        """
+        artefact = self.run.artefacts.find(planned.artefact, planned.outcome, self.report)
+        if artefact is None or (self.run.fresh and artefact.about.get("run") != self.run.id):
+            return None
+        self.report(f"{self.stage}: reusing {planned.artefact}, finished {artefact.about.get('finished')}.")
         if not artefact.about.get("metrics_whole", True):
-            self.report(f"{name}: some of its metrics were lost or changed while it was made.")
-        self.run.set_metrics(name, artefact.metrics)
-        meta = self.run.checkpoints.meta(name)
-        if meta is not None and not meta.is_complete:
-            self.run.checkpoints.keep_last(name, 0)
+            self.report(f"{self.stage}: some of its metrics were lost or changed while it was made.")
+        self.run.set_metrics(self.stage, artefact.metrics)
+        meta = self.run.checkpoints.meta(self.stage)
+        if meta is not None and meta.done < meta.chunks:
+            self.run.checkpoints.keep_last(self.stage, 0)
+        return artefact
 
     def _work(self, planned: Planned, inputs: Inputs) -> Artefact:
         """A stage from where it stands to its end, and into the store."""
         state = self._start(planned, inputs)
-        self._set_running()
+        self.run.set_state("running", **self._place())
         self.tracker.begin(self.stage, self.done * planned.stage.iterations)
         state = self._chunks(planned, inputs, state)
         return self._keep(planned, state)
@@ -159,23 +147,23 @@ class Worker:
         if meta is None:
             self._cut_metrics_back(None)
             if stage.name in self.run.origins:
-                raise Damaged(
-                    f"the checkpoint that {stage.name} of {self.run.folder} was to go on from is lost; fork again"
-                )
+                raise Damaged(f"the checkpoint that {stage.name} of {self.run.folder} went on from is lost")
             with self.options.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
                 return jax.jit(stage.begin)(inputs)
         self._check_same(planned, meta)
-        checkpoint = self.run.checkpoints.load(meta, planned.state)
+        path = self.run.checkpoints.path_of(meta)
+        check_size(path, meta, stage)
+        state = trees.load(path, planned.state)
         self.done = meta.done
         self._cut_metrics_back(meta)
-        trees.check_finite(checkpoint.path, stage.finite(checkpoint.tree))
+        trees.check_finite(path, stage.finite(state))
         done, total = self.done * stage.iterations, stage.chunks * stage.iterations
         self.report(f"{stage.name}: going on after {done:,} of {total:,} iterations.")
-        return checkpoint.tree
+        return state
 
     def _cut_metrics_back(self, meta: CheckpointMeta | None) -> None:
         """What was written after the checkpoint will be written again."""
-        kept = self.run.metrics_until(self.stage, self.done)
+        kept = metrics_until(self.run.metrics(self.stage), self.done)
         self.run.set_metrics(self.stage, kept)
         self.metrics_whole = meta is None or meta.metrics_whole
         if meta is not None and meta.metrics != checksum(kept):
@@ -183,28 +171,19 @@ class Worker:
             self.report(f"{self.run.metrics(self.stage)}: lines are missing or were changed after they were written.")
 
     def _check_same(self, planned: Planned, meta: CheckpointMeta) -> None:
-        """Refuse a checkpoint of something else, and one that other code has made, or the same code otherwise."""
-        stage = planned.stage
+        """Refuse a checkpoint that other code has made, or the same code otherwise."""
         if meta.artefact == planned.artefact:
-            there = meta.chunks, meta.iterations, meta.replicates
-            if there != (stage.chunks, stage.iterations, list(stage.replicates)):
-                raise Incompatible(
-                    f"the newest checkpoint of {stage.name} in {self.run.folder} is not of what is to be made"
-                )
             return
-        name, here, there = stage.name, _made_with(), meta.packages
-        others = [f"{what} was {there[what] or 'empty'}" for what in there if here.get(what) != there[what]]
-        changed = f"{', '.join(others)} when the checkpoint of {name} was made"
-        raise Incompatible(
-            f"{changed if others else f'the code that makes {name} has changed since its checkpoint'}; --fork goes on"
-            " from the checkpoint in a new run, --fresh makes everything again"
-        )
+        here, changed = _made_with(), f"the code that makes {self.stage} has changed since its checkpoint"
+        others = [f"{what} was {was or 'empty'}" for what, was in meta.packages.items() if here.get(what) != was]
+        if others:
+            changed = f"{', '.join(others)} when the checkpoint of {self.stage} was made"
+        path = self.run.checkpoints.path_of(meta)
+        raise Incompatible(f"{changed}; --fresh makes everything again, --init-from {path} goes on in a new run")
 
     def _chunks(self, planned: Planned, inputs: Inputs, state: Any) -> Any:
         """Chunk after chunk, with checkpoints in between."""
-        stage = planned.stage
-        go_on = None
-        stored_at, stored = time.monotonic(), self.done
+        stage, go_on, stored_at = planned.stage, None, time.monotonic()
         total, done = stage.chunks * stage.iterations, self.done * stage.iterations
         journals = Journal(self.run.metrics(stage.name)), Journal(self.run.times)
         progress = self.options.progress.stage(stage.name, total, done, stage.steps, first="compiling")
@@ -217,15 +196,14 @@ class Worker:
                 self.done += 1
                 numbers = {name: np.asarray(value) for name, value in info.items()}
                 self._record(stage, numbers, watch["seconds"], *journals)
-                advance(
-                    stage.iterations, **{name: float(numbers[name].mean()) for name in stage.shown if name in numbers}
-                )
-                _check_finite(stage, self.done, numbers, stored)
+                shown = {name: float(numbers[name].mean()) for name in stage.shown if name in numbers}
+                advance(stage.iterations, **shown)
+                self._check_numbers(stage, numbers)
                 asked_to_stop = self.interruption.signal is not None
                 due = time.monotonic() - stored_at >= self.options.checkpoint_every
                 if due or asked_to_stop or self.done == stage.chunks:
-                    self._store(planned, state, stored, journals[0])
-                    stored_at, stored = time.monotonic(), self.done
+                    self._store(planned, state, journals[0])
+                    stored_at = time.monotonic()
                 if asked_to_stop:
                     self.interruption.heed()
         return state
@@ -244,11 +222,11 @@ class Worker:
         means = {name: float(values.mean()) for name, values in numbers.items()}
         self.tracker.log(stage.name, self.done * stage.iterations, means)
 
-    def _store(self, planned: Planned, state: Any, stored: int, metrics: Journal) -> None:
+    def _store(self, planned: Planned, state: Any, metrics: Journal) -> None:
         """A checkpoint, if the state is one to go on from."""
         stage = planned.stage
         with self._timed("storing"):
-            _check_state(stage, self.done, state, stored)
+            self._check_weights(stage, state)
             metrics.sync()
             self.run.check_lock()
             meta = CheckpointMeta(
@@ -257,14 +235,13 @@ class Worker:
                 chunks=stage.chunks,
                 iterations=stage.iterations,
                 artefact=planned.artefact,
-                settings=plain(stage.settings),
                 replicates=list(stage.replicates),
                 packages=_made_with(),
                 metrics=checksum(read_journal(self.run.metrics(stage.name))),
                 metrics_whole=self.metrics_whole,
             )
             self.run.checkpoints.save(meta, state)
-            self._set_running()
+            self.run.set_state("running", **self._place())
 
     @contextmanager
     def _timed(self, purpose: str) -> Iterator[dict[str, float]]:
@@ -274,6 +251,26 @@ class Worker:
         yield watch
         watch["seconds"] = round(time.monotonic() - began, 4)
         self.seconds[purpose] += watch["seconds"]
+
+    def _check_numbers(self, stage: Stage, numbers: dict[str, np.ndarray]) -> None:
+        """Stop where a number is not finite any more: whatever followed would be nonsense."""
+        for name, values in numbers.items():
+            bad = np.flatnonzero(~np.isfinite(values))
+            if bad.size:
+                who = f" ({stage.replicates[bad[0]]})" if stage.replicates else ""
+                raise self._diverged(stage, f"{name} of {stage.name} is {values[bad[0]]}", who)
+
+    def _check_weights(self, stage: Stage, state: Any) -> None:
+        """A loss is of the networks before the last step; those after it must be good, too, or they are not kept."""
+        if trees.not_finite(stage.finite(state)) is not None:
+            raise self._diverged(stage, f"a weight of {stage.name} is not finite")
+
+    def _diverged(self, stage: Stage, what: str, who: str = "") -> Diverged:
+        meta, kept = self.run.checkpoints.meta(stage.name), "there was no checkpoint yet"
+        if meta is not None:
+            path = self.run.checkpoints.path_of(meta)
+            kept = f"the last good checkpoint, of iteration {meta.done * stage.iterations:,}, is {path}"
+        return Diverged(f"{what} after {self.done * stage.iterations:,} iterations{who}; {kept}; {stage.remedy}")
 
     def _keep(self, planned: Planned, state: Any) -> Artefact:
         """A finished stage goes where all runs find it."""
@@ -288,9 +285,6 @@ class Worker:
             self.run.artefacts.keep(planned.artefact, artefact)
         self.run.log(f"{stage.name}: finished as {planned.artefact}")
         return artefact
-
-    def _set_running(self) -> None:
-        self.run.set_state("running", **self._place())
 
     def _place(self) -> dict[str, Any]:
         return {"stage": self.stage, "progress": round((self.chunks_before + self.done) / self.all_chunks, 4)}
@@ -326,25 +320,3 @@ def _metrics_line(stage: Stage, done: int, numbers: dict[str, np.ndarray]) -> di
     exact = lambda values: [float(str(value)) for value in np.atleast_1d(values)]
     place = {"done": done, "iteration": done * stage.iterations}
     return place | plain({name: exact(values) for name, values in numbers.items()})
-
-
-def _check_finite(stage: Stage, done: int, numbers: dict[str, np.ndarray], stored: int) -> None:
-    """Stop where a number is not finite any more: whatever followed would be nonsense."""
-    for name, values in numbers.items():
-        bad = np.flatnonzero(~np.isfinite(values))
-        if bad.size:
-            who = f" ({stage.replicates[bad[0]]})" if stage.replicates else ""
-            raise _diverged(stage, f"{name} of {stage.name} is {values[bad[0]]}", done, who, stored)
-
-
-def _check_state(stage: Stage, done: int, state: Any, stored: int) -> None:
-    """A loss is of the networks before the last step; those after it must be good, too, or they are not kept."""
-    leaves = [leaf for leaf in jax.tree.leaves(stage.finite(state)) if jnp.issubdtype(leaf.dtype, jnp.floating)]
-    if not all(jax.device_get([jnp.all(jnp.isfinite(leaf)) for leaf in leaves])):
-        raise _diverged(stage, f"a weight of {stage.name} is not finite", done, "", stored)
-
-
-def _diverged(stage: Stage, what: str, done: int, who: str, stored: int) -> Diverged:
-    kept = f"the last good checkpoint, of iteration {stored * stage.iterations:,}, is kept"
-    kept = kept if stored else "there was no checkpoint yet"
-    return Diverged(f"{what} after {done * stage.iterations:,} iterations{who}; {kept}; {stage.remedy}")

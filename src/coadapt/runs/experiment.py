@@ -79,8 +79,8 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
 def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dict[str, str]) -> dict[str, str]:
     """What each stage's outcome is kept under, by stage.
 
-    A stage may have gone on from a checkpoint that was made under other settings or by other code. Then its outcome
-    depends on that checkpoint, too: `origins` has the checksums of such checkpoints, by stage.
+    A stage may go on from a checkpoint of another run. Then its outcome depends on that, too: `origins` has the
+    checksums of such checkpoints, by stage.
     """
     names: dict[str, str] = {}
     for stage in stages:

@@ -22,9 +22,8 @@ def weighed(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
         check_memory(f"the state of {stage.name}", kept, f"make {of_state} smaller")
         work = _largest(jax.make_jaxpr(stage.go_on)(state, inputs).jaxpr)
     except OverflowError:
-        raise DoesNotFit(
-            f"{stage.name} is larger than a program can count; make {of_state} or {of_work} smaller"
-        ) from None
+        remedy = f"make {of_state} or {of_work} smaller"
+        raise DoesNotFit(f"{stage.name} is larger than a program can count; {remedy}") from None
     check_memory(f"a chunk of {stage.name}", kept + _bytes(inputs) + work, f"make {of_work} smaller")
     return state, jax.eval_shape(stage.outcome, state)
 

@@ -1,8 +1,9 @@
-"""Beginning a run, going on with it, or forking it: one door for all three."""
+"""Beginning a run, or going on with it: one door for both."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,14 @@ from coadapt.configs.checks import shown
 from coadapt.configs.data import differences, plain
 from coadapt.runs.executor import RunOptions, Worker
 from coadapt.runs.experiment import Experiment, Planned, Report, plan
-from coadapt.runs.fork import fork
+from coadapt.runs.initial import hand_over, initial, origins_of
 from coadapt.runs.interruption import listening
 from coadapt.runs.progress import Progress
 from coadapt.storage import runs
 from coadapt.storage.compiled import remember_compiled_programs
-from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder
+from coadapt.storage.files import Damaged, Incompatible, StorageError, make_folder, read_json
 from coadapt.storage.lock import locked, move
 from coadapt.storage.runs import Run
-
-MOST_FIELDS = 6
-"""Of a configuration that was changed, how many fields are named."""
 
 
 class Changed(StorageError):
@@ -38,21 +36,26 @@ def carry_out(
 
 @contextmanager
 def opened(experiment: Experiment, config: Any, folder: Path, options: RunOptions) -> Iterator[Run]:
-    """The run, locked: a new one, or the one that is there if it is the same, or a fork of it."""
+    """The run, locked: a new one, or the one that is there if it is the same."""
     remember_compiled_programs()
     if options.fresh and runs.exists(folder):
         _move_aside(folder, options.progress)
-    if options.fork and runs.exists(folder):
-        with options.progress.busy("planning"):
-            folder = fork(experiment, config, _read(folder, experiment), options.progress)
+    origins, handed_over = origins_of(options.init_from), []
+    if origins and not runs.exists(folder):
+        planned = plan(experiment, config, origins)
+        handed_over = [initial(path, planned) for path in options.init_from]
     with locked(make_folder(folder)) as lock:
         if not lock.excludes:
             options.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
         if not runs.exists(folder):
-            run = runs.begin(folder, experiment.name, plain(config), fresh=options.fresh)
+            run = runs.begin(folder, experiment.name, plain(config), fresh=options.fresh, origins=origins)
+            for each in handed_over:
+                hand_over(each, run)
         else:
-            run = _read(folder, experiment)
-            _check_same(run, plain(config))
+            run = runs.read(folder)
+            _check_same(run, experiment, plain(config))
+            if origins and origins != run.origins:
+                raise Incompatible(f"{folder} did not begin with these checkpoints; choose another run")
         yield replace(run, lock=lock)
 
 
@@ -81,35 +84,28 @@ def finish(
             worker.tracker.close()
 
 
-def _read(folder: Path, experiment: Experiment) -> Run:
-    run = runs.read(folder)
+def _check_same(run: Run, experiment: Experiment, config: Any) -> None:
+    """Refuse another experiment or configuration than the run's own, be it asked for or written into its folder."""
     if run.experiment != experiment.name:
-        raise Incompatible(
-            f"{run.folder} is a run of {run.experiment}, not of {experiment.name}; choose another folder"
-        )
-    return run
-
-
-def _check_same(run: Run, config: Any) -> None:
-    """Refuse another configuration than the run's own, be it asked for or written into its folder."""
+        said = f"{run.folder} is a run of {run.experiment}, not of {experiment.name}"
+        raise Incompatible(f"{said}; choose another folder")
     _check_fields(run, config, "it cannot go on with another configuration")
     with suppress(Damaged):
-        _check_fields(run, runs.config_of(run), "its config.json was changed since it began")
+        there = read_json(run.folder / "config.json")
+        _check_fields(run, there, "its config.json was changed since it began")
 
 
 def _check_fields(run: Run, config: Any, complaint: str) -> None:
-    fields = [
-        f"{place} was {shown(before)} and is {shown(now)}" for place, before, now in differences(run.config, config)
-    ]
-    if fields:
-        others = f" and {len(fields) - MOST_FIELDS} more" if len(fields) > MOST_FIELDS else ""
-        raise Changed(
-            f"{run.folder}: {complaint}: {', '.join(fields[:MOST_FIELDS])}{others}; undo that, or choose another run, "
-            "or add --fork to go on from its checkpoint in a new run"
-        )
+    changes = list(differences(run.config, config))
+    if changes:
+        named = ", ".join(f"{place} was {shown(before)} and is {shown(now)}" for place, before, now in changes[:6])
+        others = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
+        another = "undo that, or choose another run, which may go on from a checkpoint of this one with --init-from"
+        raise Changed(f"{run.folder}: {complaint}: {named}{others}; {another}")
 
 
 def _move_aside(folder: Path, progress: Progress) -> None:
-    aside = runs.free_name(folder)
+    names = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    aside = next(name for name in names if not name.exists())
     move(folder, aside)
     progress.say(f"The run that was in {folder} is now in {aside}.")

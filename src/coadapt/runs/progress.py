@@ -6,64 +6,43 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any, Protocol, TextIO, cast, runtime_checkable
+from typing import Any, Protocol, TextIO, cast
 
 from coadapt.printable import printable
 
 
-@runtime_checkable
 class Advance(Protocol):
     """Called whenever some of the work is done, with the few numbers that matter."""
 
     def __call__(self, parts: int = 1, **numbers: float) -> None: ...
 
 
-@runtime_checkable
-class Progress(Protocol):
-    """Whoever is told."""
-
-    def stage(
-        self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting"
-    ) -> AbstractContextManager[Advance]:
-        """A piece of work of `total` parts, of which some may be done; each part is so many environment steps.
-
-        Until the first part is done it is said what keeps one waiting, such as compiling.
-        """
-        ...
-
-    def busy(self, what: str) -> AbstractContextManager[None]:
-        """Something that may take a while and has no parts."""
-        ...
-
-    def say(self, text: str) -> None:
-        """Something that happened."""
-        ...
-
-
-class Silent:
-    """Tells nobody."""
+class Progress:
+    """Who is told how far something is. This one tells nobody."""
 
     @contextmanager
     def stage(self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting") -> Iterator[Advance]:
+        """A piece of work of `total` parts, of which some may be done; each part is so many environment steps.
+
+        Until the first part is done, `first` says what keeps one waiting, such as compiling.
+        """
         del name, total, done, steps, first
         yield lambda parts=1, **numbers: None
 
     def busy(self, what: str) -> AbstractContextManager[None]:
+        """Something that may take a while and has no parts."""
         del what
         return nullcontext()
 
     def say(self, text: str) -> None:
-        del text
+        """Something that happened."""
 
 
-class Lines:
+class Lines(Progress):
     """A line now and then, for logs. While something is under way, there is no long silence."""
 
     def __init__(
-        self,
-        seconds_between: float = 8.0,
-        write: Callable[[str], None] | None = None,
-        longest_silence: float = 10.0,
+        self, seconds_between: float = 8.0, write: Callable[[str], None] | None = None, longest_silence: float = 10.0
     ):
         self.seconds_between: float = seconds_between
         self.longest_silence: float = longest_silence
@@ -116,7 +95,7 @@ class Lines:
             yield advance
 
 
-class Bars:
+class Bars(Progress):
     """A live bar a stage; what is finished stays above it."""
 
     def __init__(self):
@@ -134,19 +113,11 @@ class Bars:
 
     @contextmanager
     def stage(self, name: str, total: int, done: int = 0, steps: int = 0, first: str = "starting") -> Iterator[Advance]:
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        columns = (
-            TextColumn("{task.description:<20}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[speed]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[numbers]}"),
-        )
+        name_and_bar = "{task.description:<20}", BarColumn(bar_width=24), MofNCompleteColumn(), "{task.fields[speed]}"
+        columns = *name_and_bar, TimeElapsedColumn(), "left", TimeRemainingColumn(), "{task.fields[numbers]}"
         began = time.monotonic()
         with RichProgress(*columns, console=self.console) as bars:
             task = bars.add_task(name, total=total, completed=done, numbers=first, speed="")
@@ -239,7 +210,7 @@ def _listed(numbers: dict[str, float]) -> str:
 def for_terminal(quiet: bool = False) -> Progress:
     """What suits where the output goes."""
     if quiet:
-        return Silent()
+        return Progress()
     from rich.console import Console
 
     console = Console(stderr=True)

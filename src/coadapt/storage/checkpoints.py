@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from coadapt.storage import files, trees
 from coadapt.storage.files import Damaged, Incompatible, check_kinds, make_folder
@@ -21,27 +21,14 @@ class CheckpointMeta:
     chunks: int
     iterations: int  # in a chunk
     artefact: str  # what the stage will come to
-    settings: Any
     replicates: list[str]
     packages: dict[str, str]  # their versions, and the settings of the compiler
     metrics: str  # the checksum of its metrics so far
     metrics_whole: bool  # whether no line of them was lost or changed on the way
 
-    @property
-    def is_complete(self) -> bool:
-        return self.done == self.chunks
-
 
 KINDS: dict[str, Any] = {field.name: field.type for field in fields(CheckpointMeta)}
 """What a manifest says about a checkpoint."""
-
-
-class Checkpoint(NamedTuple):
-    """A stage in the middle of its work."""
-
-    path: Path
-    meta: CheckpointMeta
-    tree: Any
 
 
 class Checkpoints:
@@ -53,7 +40,7 @@ class Checkpoints:
     def save(self, meta: CheckpointMeta, tree: Any) -> None:
         """Store a checkpoint, and let go of those that are no longer among the last few."""
         make_folder(self.folder)
-        trees.save(self.folder / _name(meta), tree, asdict(meta))
+        trees.save(self.path_of(meta), tree, asdict(meta))
         self.keep_last(meta.stage, KEPT)
 
     def keep_last(self, stage: str, number: int) -> None:
@@ -79,12 +66,10 @@ class Checkpoints:
     def meta(self, stage: str) -> CheckpointMeta | None:
         """What is known of the stage's newest checkpoint."""
         paths = self._paths(stage)
-        return _meta_of(paths[0]) if paths else None
+        return meta_of(paths[0]) if paths else None
 
-    def load(self, meta: CheckpointMeta, like: Any) -> Checkpoint:
-        """The checkpoint of this meta, its tree in the structure of `like`."""
-        path = self.folder / _name(meta)
-        return Checkpoint(path, meta, trees.load(path, like))
+    def path_of(self, meta: CheckpointMeta) -> Path:
+        return self.folder / _name(meta)
 
     def _paths(self, stage: str) -> list[Path]:
         """All that have a manifest, the newest first."""
@@ -99,7 +84,7 @@ def _name(meta: CheckpointMeta) -> str:
     return f"{meta.stage}-{meta.done:06d}"
 
 
-def _meta_of(path: Path) -> CheckpointMeta:
+def meta_of(path: Path) -> CheckpointMeta:
     """What a manifest says of its checkpoint, which must be what the name of the file says, and can be."""
     about, manifest = trees.read_manifest(path)["about"], trees.manifest_file(path)
     check_kinds(manifest, about, KINDS)
@@ -107,7 +92,6 @@ def _meta_of(path: Path) -> CheckpointMeta:
     if _name(meta) != path.name:
         raise Incompatible(f"{manifest} is of {meta.stage[:80]!r} after {meta.done} chunks, which is not its name")
     if not 0 <= meta.done <= meta.chunks or meta.iterations < 1:
-        raise Incompatible(
-            f"{manifest} is of {meta.done} of {meta.chunks} chunks of {meta.iterations} iterations, which cannot be"
-        )
+        all_of_it = f"{meta.chunks} chunks of {meta.iterations} iterations"
+        raise Incompatible(f"{manifest} is of {meta.done} of {all_of_it}, which cannot be")
     return meta

@@ -111,21 +111,15 @@ def json_text(data: Any) -> str:
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """What a file holds; one that cannot be read, or is larger than it may be, is damaged."""
     try:
-        return read_regular(path, most)
+        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > most:
+                raise OSError(errno.EFBIG, f"it has {size:,} bytes, and {most:,} at the most are expected")
+            return file.read(most)
     except FileNotFoundError:
         raise Damaged(f"{path} is missing") from None
     except OSError as problem:
         raise Damaged(f"{path} cannot be read: {problem.strerror or problem}") from problem
-
-
-def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
-    """What a file holds. It is looked at first: opening a pipe would mean to wait, and a file may exceed all memory."""
-    descriptor = open_regular(path, os.O_RDONLY)
-    with os.fdopen(descriptor, "rb") as file:
-        size = os.fstat(descriptor).st_size
-        if size > most:
-            raise OSError(errno.EFBIG, f"it has {size:,} bytes, and {most:,} at the most are expected")
-        return file.read(most)
 
 
 def open_regular(path: Path, how: int) -> int:

@@ -35,9 +35,18 @@ def code_behind(value: Any) -> tuple[str, ...]:
 def fingerprint(*modules: str) -> str:
     """Of modules and all that they import, directly or not, from their own packages (or folders) and from coadapt."""
     behind = {name: file for module in modules for name, file in modules_behind(module).items()}
-    codes = [f"{name} {_normal_form_of(file, _stamp(file))}" for name, file in sorted(behind.items())]
     packages = [f"{name} {number}" for name, number in versions(PACKAGES).items()]
-    return checksum("\n".join([*codes, *packages]).encode())
+    return checksum("\n".join([*_codes(behind), *packages]).encode())
+
+
+def fingerprint_of_family(module: str) -> str:
+    """The same of a module and its relatives without coadapt: what somebody's files say, whichever coadapt there is."""
+    is_ours = lambda file: file.is_relative_to(Path(__file__).parents[1])
+    return checksum("\n".join(_codes({n: f for n, f in modules_behind(module).items() if not is_ours(f)})).encode())
+
+
+def _codes(behind: dict[str, Path]) -> list[str]:
+    return [f"{name} {normal_form(file.read_bytes())}" for name, file in sorted(behind.items())]
 
 
 def modules_behind(module: str) -> dict[str, Path]:
@@ -47,7 +56,8 @@ def modules_behind(module: str) -> dict[str, Path]:
     found, waiting = {first: file}, [first]
     while waiting:
         importer = waiting.pop()
-        for name in _imports(importer, found[importer], _stamp(found[importer])):
+        package = importer if found[importer].name == "__init__.py" else importer.rpartition(".")[0]
+        for name in _imports(package, found[importer].read_bytes()):
             file = None if name in found else _file_or_none(name)
             if file is not None and any(_is_at_home(file, home) for home in homes):
                 found[name] = file
@@ -76,24 +86,10 @@ def _is_environment(folder: Path) -> bool:
     return (folder / "pyvenv.cfg").exists() or (folder / "conda-meta").exists()
 
 
-def _stamp(file: Path) -> tuple[int, int]:
-    """What changes when a file does: each is read once, whichever stages it is behind."""
-    found = file.stat()
-    return found.st_mtime_ns, found.st_size
-
-
 @cache
-def _normal_form_of(file: Path, stamp: tuple[int, int]) -> str:
-    del stamp
-    return normal_form(file.read_bytes())
-
-
-@cache
-def _imports(module: str, file: Path, stamp: tuple[int, int]) -> list[str]:
-    """The names a file imports; a name taken from a module may be a module itself."""
-    del stamp
-    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    tree, names = _as_run(ast.parse(file.read_bytes())), []
+def _imports(package: str, source: bytes) -> list[str]:
+    """The names that a module of this package imports; a name taken from a module may be a module itself."""
+    tree, names = _as_run(ast.parse(source)), []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names if alias.name != DOOR]
@@ -149,14 +145,14 @@ def _file(module: str) -> Path:
     return Path(file).resolve()
 
 
+@cache
 def normal_form(source: bytes) -> str:
     """What a source says, in the same words in every Python: without comments, docstrings and layout."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            kept = [statement for statement in body if not _is_docstring(statement)]
-            node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
+            node.body = [each for each in body if not _is_docstring(each)] or [ast.Pass()]  # type: ignore[attr-defined]
         if isinstance(node, ast.JoinedStr):  # some versions end an f-string with an empty one
             node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
     return _dump(tree)
@@ -173,8 +169,4 @@ def _dump(node: Any) -> str:
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
+    return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)

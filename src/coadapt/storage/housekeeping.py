@@ -3,10 +3,11 @@
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from coadapt.storage.files import StorageError, explained, read_regular
-from coadapt.storage.journal import MOST_BYTES
+from coadapt.storage.files import Damaged, StorageError, explained
+from coadapt.storage.journal import read_journal
 from coadapt.storage.lock import is_locked
 from coadapt.storage.runs import ARTEFACTS, folders
 
@@ -16,10 +17,8 @@ def bytes_below(folder: Path) -> int:
     sizes = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
+            with suppress(OSError):  # gone since, or somebody else's
                 sizes += os.lstat(os.path.join(place, name)).st_size
-            except OSError:  # gone since, or somebody else's
-                continue
     return sizes
 
 
@@ -37,13 +36,11 @@ def unused_artefacts(root: Path) -> list[Path]:
 
 def _told(run: Path) -> str:
     """What a run says of the artefacts it made or took. One that cannot be asked might use all of them."""
+    files = [file for file in (run / "log.txt", run / "results" / "provenance.json") if os.path.lexists(file)]
     try:
-        files = [file for file in (run / "log.txt", run / "results" / "provenance.json") if file.exists()]
-        return "\n".join(read_regular(file, MOST_BYTES).decode(errors="replace") for file in files)
-    except OSError as problem:
-        raise StorageError(
-            f"{run} cannot be read ({problem.strerror or problem}), so nobody knows which artefacts it uses"
-        ) from None
+        return "\n".join(read_journal(file).decode(errors="replace") for file in files)
+    except Damaged as problem:
+        raise StorageError(f"{problem}, so nobody knows which artefacts it uses") from None
 
 
 def removed(paths: Iterable[Path]) -> int:

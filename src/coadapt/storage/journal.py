@@ -29,9 +29,7 @@ class Journal:
         data = json.dumps(record, allow_nan=False).encode() + b"\n"
         with explained(self.path):
             if os.fstat(self._descriptor).st_size != self._length:
-                raise Damaged(
-                    f"{self.path} was written by somebody else, too; stop all others who work on it, and go on"
-                )
+                raise Damaged(f"{self.path} was written by somebody else, too; stop all others, and go on")
             try:
                 write_all(self._descriptor, data)
             except BaseException:

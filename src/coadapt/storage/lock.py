@@ -46,10 +46,8 @@ class Lock(NamedTuple):
         """Refuse to go on if somebody else has signed since."""
         found = _read(self.folder / FILE)
         if self.signature and found != self.signature:
-            raise TakenOver(
-                f"{self.folder} was taken over by {_in_words(found)}, for no lock holds on its file system; "
-                "this process has stopped and leaves everything to the other"
-            )
+            whose = f"{self.folder} was taken over by {_in_words(found)}, for no lock holds on its file system"
+            raise TakenOver(f"{whose}; this process has stopped and leaves everything to the other")
 
 
 @contextmanager

@@ -37,9 +37,8 @@ def publish(run: Run, folder: Path) -> None:
     before = _listed(folder, run.experiment)
     for name in files:
         if name not in before and (folder / name).exists():
-            raise Incompatible(
-                f"{folder / name} was not published by coadapt and is left alone; results are in {run.results}"
-            )
+            file = folder / name
+            raise Incompatible(f"{file} was not published by coadapt and is left alone; results are in {run.results}")
     now = before | {name: [checksum(data)] for name, data in files.items()}
     # While it lasts a file may be the old or the new one, so that whoever is killed here can publish again.
     _write_list(folder, run.experiment, {name: now[name] + before.get(name, []) for name in now})

@@ -1,16 +1,6 @@
-"""A run is a folder. Here is what lies in it, who may write it, and what can be told of it from outside.
+"""A run is a folder; docs/runs.md says what lies in it. The runs beside it share artefacts/, the finished stages.
 
-    run.json         what is run: the experiment and its configuration, sealed
-    config.json      the same configuration, for people
-    provenance.json  commit, versions and machine at its beginning
-    state.json       how far it is
-    metrics/         what each chunk of work looked like, a file a stage; nothing in it depends on the clock
-    times.jsonl      how long each chunk took, and when
-    log.txt          what happened
-    checkpoints/     where it goes on
-    results/         what it came to
-
-Beside the runs of one folder lies artefacts/, the outcomes of finished stages, which they share.
+Here is how a run's files are written and read, and what can be told of it from outside.
 """
 
 import os
@@ -58,8 +48,7 @@ class Run:
     experiment: str
     config: dict[str, Any]
     fresh: bool = False  # whether it makes everything itself, whatever is there already
-    parent: str | None = None  # the id of the run it was forked from
-    origins: dict[str, str] = field(default_factory=dict)  # stages that go on from a checkpoint of another making
+    origins: dict[str, str] = field(default_factory=dict)  # checksums of checkpoints that stages went on from
     lock: Lock | None = field(default=None, compare=False)  # of whoever may write it
 
     def check_lock(self) -> None:
@@ -119,15 +108,6 @@ class Run:
         with suppress(StorageError):
             write_json(self.folder / "state.json", {"state": state} | details)
 
-    def metrics_until(self, stage: str, done: int) -> bytes:
-        """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
-        kept: dict[int, bytes] = {}
-        for line in read_lines(self.metrics(stage)):
-            number = _number(line)
-            if number is not None and number <= done:
-                kept.setdefault(number, line.data)  # of two that wrote the same chunk, the first
-        return b"".join(kept.values())
-
     def set_metrics(self, stage: str, lines: bytes) -> None:
         """Let a stage's metrics be these lines."""
         file = self.metrics(stage)
@@ -144,6 +124,16 @@ def _number(line: Line) -> int | None:
     """Which chunk a line of the metrics is of, if it can be read. They are counted from one."""
     number = None if line.record is None else line.record.get("done")
     return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None
+
+
+def metrics_until(file: Path, done: int) -> bytes:
+    """The lines of a stage's metrics up to a checkpoint, as far as they can be read."""
+    kept: dict[int, bytes] = {}
+    for line in read_lines(file):
+        number = _number(line)
+        if number is not None and number <= done:
+            kept.setdefault(number, line.data)  # of two that wrote the same chunk, the first
+    return b"".join(kept.values())
 
 
 def _read_dictionary(file: Path) -> dict[str, Any]:
@@ -169,9 +159,7 @@ def begin(folder: Path, experiment: str, config: dict[str, Any], **how: Any) -> 
 def exists(folder: Path) -> bool:
     """Whether there is a run; anything else in its place is refused, for a run must not be mixed with it."""
     if folder.name == ARTEFACTS:
-        raise Incompatible(
-            f"a run cannot be called {ARTEFACTS}: this is where the runs beside it keep what is finished"
-        )
+        raise Incompatible(f"a run cannot be called {ARTEFACTS}: there runs keep what is finished")
     try:
         names = sorted(file.name for file in folder.iterdir())
     except FileNotFoundError:
@@ -189,10 +177,8 @@ def read(folder: Path) -> Run:
     if not exists(folder):
         raise Incompatible(f"there is no run in {folder}: it has no {RECORD}")
     record = read_sealed(folder / RECORD)
-    if record.get("version") != VERSION:
-        raise Incompatible(
-            f"{folder} is a run of version {record.get('version')!r}; this coadapt knows version {VERSION}"
-        )
+    if (version := record.get("version")) != VERSION:
+        raise Incompatible(f"{folder} is a run of version {version!r}; this coadapt knows version {VERSION}")
     check_kinds(folder / RECORD, record, KINDS)
     said: dict[str, Any] = {name: record.get(name) for name in KINDS}
     return Run(folder, **said)
@@ -218,12 +204,6 @@ def tidy(run: Run, report: Callable[[str], None]) -> None:
         for line in read_lines(file):
             if _number(line) is None and line.data.endswith(b"\n"):
                 report(f"line {line.number} of {file} cannot be read and is left out: {line.data[:80]!r}")
-
-
-def free_name(folder: Path) -> Path:
-    """A folder beside this one that is not there yet."""
-    numbers = range(2, 1_000_000)
-    return next(other for n in numbers if not (other := folder.with_name(f"{folder.name}-{n}")).exists())
 
 
 @dataclass(frozen=True)
@@ -259,11 +239,6 @@ TOLD: dict[str, type] = {"stage": str, "progress": float, "headline": dict, "not
 """What state.json may say beside the state itself."""
 
 
-def config_of(run: Run) -> Any:
-    """The configuration as it stands in the folder, where a person may have changed it."""
-    return read_json(run.folder / "config.json")
-
-
 def last_metrics(run: Run) -> dict[str, dict[str, Any]]:
     """The last line of every stage."""
     files = [file for file in (run.folder / "metrics").glob("*.jsonl") if file.is_file()]
@@ -276,5 +251,4 @@ def last_metrics(run: Run) -> dict[str, dict[str, Any]]:
 
 def folders(root: Path) -> list[Path]:
     """All runs below a folder."""
-    found = root.glob(f"*/{RECORD}") if root.is_dir() else []
-    return sorted(path.parent for path in found if not path.parent.name.startswith("."))
+    return sorted(path.parent for path in root.glob(f"*/{RECORD}"))

@@ -54,11 +54,17 @@ def load(
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
+def not_finite(tree: Any) -> str | None:
+    """The first array with numbers that no network can compute with, if there is one."""
+    is_float = lambda leaf: jnp.issubdtype(leaf.dtype, jnp.floating)
+    bad = (name for name, leaf in _named(tree).items() if is_float(leaf) and not np.isfinite(leaf).all())
+    return next(bad, None)
+
+
 def check_finite(path: Path, tree: Any) -> None:
-    """Refuse what was loaded from the path if there is something in it that no network can compute with."""
-    for name, leaf in _named(tree).items():
-        if jnp.issubdtype(leaf.dtype, jnp.floating) and not np.isfinite(leaf).all():
-            raise Incompatible(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
+    """Refuse what was loaded from the path if it has such an array."""
+    if name := not_finite(tree):
+        raise Incompatible(f"{arrays_file(path)} has an array {name!r} with numbers that are not finite")
 
 
 def check(path: Path) -> None:
@@ -68,15 +74,13 @@ def check(path: Path) -> None:
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """What is known of stored arrays without reading them."""
-    manifest = read_sealed(manifest_file(path))
+    file = manifest_file(path)
+    manifest = read_sealed(file)
     if manifest.get("format") != FORMAT:
-        raise Incompatible(f"{manifest_file(path)} does not describe arrays stored by coadapt")
-    if manifest.get("version") != VERSION:
-        raise Incompatible(
-            f"{manifest_file(path)} is of version {manifest.get('version')!r} of the format; "
-            f"this coadapt reads version {VERSION}"
-        )
-    check_kinds(manifest_file(path), manifest, PARTS)
+        raise Incompatible(f"{file} does not describe arrays stored by coadapt")
+    if (version := manifest.get("version")) != VERSION:
+        raise Incompatible(f"{file} is of version {version!r} of the format; this coadapt reads version {VERSION}")
+    check_kinds(file, manifest, PARTS)
     return manifest
 
 
@@ -143,9 +147,8 @@ def _read_arrays(path: Path, manifest: dict[str, Any]) -> dict[str, np.ndarray]:
     """The arrays, if their file is as large as was written; only then is it read."""
     file, written = arrays_file(path), manifest["bytes"]
     if written > all_memory():
-        raise Incompatible(
-            f"{manifest_file(path)} speaks of {written:,} bytes of arrays, more than this machine can hold"
-        )
+        said = f"{manifest_file(path)} speaks of {written:,} bytes of arrays"
+        raise Incompatible(f"{said}, more than this machine can hold")
     with suppress(OSError):  # which reading it will tell
         if file.is_file() and (size := file.stat().st_size) != written:
             raise Damaged(f"{file} has {size:,} bytes where {written:,} were written")

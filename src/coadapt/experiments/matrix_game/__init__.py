@@ -1,7 +1,6 @@
 """The paper's first experiment: a matrix game with partners whose preferences have to be found out.
 
-Two methods are trained against Dirichlet partners at several concentrations and from several seeds. A *replicate* is
-one concentration with one seed; all replicates of a method are one program, side by side along one axis.
+A *replicate* is one concentration of the partners with one seed; all replicates of a method are one program.
 """
 
 from coadapt.experiments.matrix_game.config import FAST, MOST_SEEDS, PAPER, PRESETS, QUICK, MatrixGameConfig

@@ -15,11 +15,8 @@ from coadapt.oracles.dirichlet import check_enumerable
 ALPHA_RANGE = (1e-6, 1e6)
 """Beyond these a Dirichlet distribution is one action for certain, or all actions alike, as far as floats can tell."""
 
-MOST_STEPS = 1_000
-"""In a longer game nothing is left to find out, and working out its optima would take longer than playing it."""
-
-MOST_SEEDS = 1_000
-"""More would not fit into one program."""
+MOST_STEPS, MOST_SEEDS = 1_000, 1_000
+"""In a longer game nothing is left to find out; more seeds would not fit into one program."""
 
 
 @dataclass(frozen=True)
@@ -69,25 +66,16 @@ class MatrixGameConfig:
         distinct("seeds", self.seeds)
         each_whole("seeds", self.seeds, least=0, most=2**32 - 1)
         if len(self.seeds) > MOST_SEEDS:
-            raise ValueError(
-                f"seeds must be at most {MOST_SEEDS}, or they do not fit into one program, not {len(self.seeds)}"
-            )
+            raise ValueError(f"seeds must be at most {MOST_SEEDS} (of one program), not {len(self.seeds)}")
         check_payoff(self.payoff)
         check_enumerable(self.max_steps - 1, len(self.payoff))
         for name in ("episodes", "greedy_episodes"):
             in_batches(name, getattr(self, name), self.batch)
         for name in ("predictor", "policy", "rl2"):
-            self._check_training(name, getattr(self, name))
-
-    def _check_training(self, name: str, training: PPOConfig | SupervisedConfig) -> None:
-        if training.num_steps != self.max_steps:
-            raise ValueError(
-                f"{name}.num_steps must be the length of an episode ({self.max_steps}), not {training.num_steps}"
-            )
-        if training.iterations % self.curve_points:
-            raise ValueError(
-                f"{name}.iterations ({training.iterations}) must be a multiple of curve_points ({self.curve_points})"
-            )
+            training = getattr(self, name)
+            if training.num_steps != self.max_steps:
+                raise ValueError(f"{name}.num_steps must be max_steps ({self.max_steps}), not {training.num_steps}")
+            in_batches(f"{name}.iterations", training.iterations, self.curve_points, "curve_points")
 
     def episodes_of(self, mode: str) -> int:
         """How many episodes a replicate is evaluated on in this mode."""
@@ -111,26 +99,19 @@ PAPER = MatrixGameConfig(
     rl2=PPOConfig(iterations=8_000),
 )
 
+_RL2 = PPOConfig(
+    iterations=1_500,
+    num_envs=200,
+    minibatches=5,
+    learning_rate=3e-3,
+    discount=0.9,
+    entropy_coefficient=0.3,
+    entropy_span=0.5,
+)
 FAST = MatrixGameConfig(
     predictor=SupervisedConfig(iterations=2_000, learning_rate=3.2e-2),
-    policy=PPOConfig(
-        iterations=1_000,
-        num_envs=200,
-        minibatches=5,
-        learning_rate=3e-2,
-        discount=0.0,
-        entropy_coefficient=0.3,
-        entropy_span=0.5,
-    ),
-    rl2=PPOConfig(
-        iterations=1_500,
-        num_envs=200,
-        minibatches=5,
-        learning_rate=3e-3,
-        discount=0.9,
-        entropy_coefficient=0.3,
-        entropy_span=0.5,
-    ),
+    policy=replace(_RL2, iterations=1_000, learning_rate=3e-2, discount=0.0),
+    rl2=_RL2,
 )
 
 QUICK = replace(

@@ -10,7 +10,7 @@ from coadapt.pipeline.stages import for_purpose
 
 
 class Replicates(NamedTuple):
-    """What is trained side by side in one program, a row each: the concentration of the partners, and a seed."""
+    """A row each: the concentration of the partners, and a seed."""
 
     alphas: Float[Array, "replicates"]
     seeds: Int[Array, "replicates"]
@@ -18,10 +18,8 @@ class Replicates(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(
-            f"alpha {alpha:g}, seed {seed}"
-            for alpha, seed in zip(self.alphas.tolist(), self.seeds.tolist(), strict=True)
-        )
+        rows = zip(self.alphas.tolist(), self.seeds.tolist(), strict=True)
+        return tuple(f"alpha {alpha:g}, seed {seed}" for alpha, seed in rows)
 
 
 def all_replicates(alphas: tuple[float, ...], seeds: tuple[int, ...]) -> Replicates:

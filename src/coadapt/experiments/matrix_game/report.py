@@ -1,6 +1,7 @@
 """The matrix game's results as people look at them: a summary, a table, two figures."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,14 +139,9 @@ def headline(results: Results) -> dict[str, float]:
     """What runs are compared by: the share of the optimum, over all alphas, then the reward at each of them."""
     rewards = {method: _mean_rewards(results, method) for method in TRAINED}
     best = sum(optimum.bayes_last_step for optimum in results.optima)
-    shares = {
-        f"{NAMES[m]}, share of the optimum": sum(of_method) / best for m, of_method in rewards.items() if best > 0
-    }
-    return shares | {
-        f"{NAMES[method]}, alpha {alpha:g}": reward
-        for method, of_method in rewards.items()
-        for alpha, reward in zip(results.config.alphas, of_method, strict=True)
-    }
+    shares = {f"{NAMES[m]}, share of the optimum": sum(each) / best for m, each in rewards.items() if best > 0}
+    at_each = {m: zip(results.config.alphas, each, strict=True) for m, each in rewards.items()}
+    return shares | {f"{NAMES[m]}, alpha {alpha:g}": reward for m, each in at_each.items() for alpha, reward in each}
 
 
 def _mean_rewards(results: Results, method: str) -> list[float]:
@@ -180,32 +176,23 @@ def _still_learning(results: Results, method: str) -> bool:
     """Whether the reward still rose at the end of training, at any alpha by more than a little and than by chance."""
     curve = results.curves[method]
     late = max(0, len(curve) - 1 - max(1, len(curve) // 5))
-
-    def rises(number: int, most: float) -> bool:
+    for number, optimum in enumerate(results.optima):
         rise = over_seeds(results.of_alpha(curve[-1] - curve[late], number))
         by_chance = rise.low <= 0  # which one seed alone does not tell
-        return rise.mean > STILL_LEARNING * most and not by_chance
-
-    return any(rises(number, optimum.bayes_last_step) for number, optimum in enumerate(results.optima))
+        if rise.mean > STILL_LEARNING * optimum.bayes_last_step and not by_chance:
+            return True
+    return False
 
 
 def _rows(results: Results) -> list[dict[str, Any]]:
-    config = results.config
-    replicates = [(alpha, seed) for alpha in config.alphas for seed in config.seeds]
-    return [
-        {
-            "method": method,
-            "alpha": alpha,
-            "seed": seed,
-            "mode": mode,
-            "episodes": config.episodes_of(mode),
-            "last_step_reward": scores.reward[replicate, -1],
-            "mean_step_reward": scores.reward[replicate].mean(),
-            "prediction_error": scores.prediction_error[replicate, -1],
-        }
-        for (method, mode), scores in results.scores.items()
-        for replicate, (alpha, seed) in enumerate(replicates)
-    ]
+    config, rows = results.config, []
+    for (method, mode), scores in results.scores.items():
+        for replicate, (alpha, seed) in enumerate(product(config.alphas, config.seeds)):
+            who = {"method": method, "alpha": alpha, "seed": seed, "mode": mode, "episodes": config.episodes_of(mode)}
+            rewards = scores.reward[replicate]
+            of_rewards = {"last_step_reward": rewards[-1], "mean_step_reward": rewards.mean()}
+            rows.append(who | of_rewards | {"prediction_error": scores.prediction_error[replicate, -1]})
+    return rows
 
 
 def _comparisons(results: Results) -> dict[tuple[str, str, float], Estimate]:
@@ -231,19 +218,11 @@ def reward_table(results: Results, mode: str = "sample") -> Table:
         shares = [_share(estimates[method].mean, optimum.bayes_last_step) for method in TRAINED]
         exact = [f"{optimum.bayes_last_step:.4f}", f"{optimum.known_distribution:.4f}"]
         rows.append([f"{alpha:g}", *map(_with_deviation, estimates.values()), *exact, *shares])
-    seeds = len(results.config.seeds)
-    actions = "sampled" if mode == "sample" else "greedy"
-    return Table(
-        f"Reward of the last step, actions {actions}, mean ± standard deviation over {seeds} seeds",
-        [
-            "alpha",
-            *NAMES.values(),
-            "Bayes optimum",
-            "full-information optimum",
-            *(f"share of the optimum: {NAMES[method]}" for method in TRAINED),
-        ],
-        rows,
-    )
+    seeds, actions = len(results.config.seeds), "sampled" if mode == "sample" else "greedy"
+    title = f"Reward of the last step, actions {actions}, mean ± standard deviation over {seeds} seeds"
+    optima = ["Bayes optimum", "full-information optimum"]
+    shares = [f"share of the optimum: {NAMES[method]}" for method in TRAINED]
+    return Table(title, ["alpha", *NAMES.values(), *optima, *shares], rows)
 
 
 def _with_deviation(of: Estimate) -> str:
@@ -259,11 +238,8 @@ def comparison_table(results: Results) -> Table:
     cells = {compared: _with_interval(estimate) for compared, estimate in _comparisons(results).items()}
     alphas = results.config.alphas
     rows = [[f"{alpha:g}", *(cells[(*methods, alpha)] for methods in COMPARISONS)] for alpha in alphas]
-    return Table(
-        "Differences in the reward of the last step, on the same partners, with 95% intervals over seeds",
-        ["alpha", *(f"{NAMES[first]} less {NAMES[second]}" for first, second in COMPARISONS)],
-        rows,
-    )
+    title = "Differences in the reward of the last step, on the same partners, with 95% intervals over seeds"
+    return Table(title, ["alpha", *(f"{NAMES[first]} less {NAMES[second]}" for first, second in COMPARISONS)], rows)
 
 
 def _with_interval(of: Estimate) -> str:
@@ -272,16 +248,10 @@ def _with_interval(of: Estimate) -> str:
 
 def size_table(results: Results) -> Table:
     """What each method has and consumes."""
-    steps = consumed(results.environment_steps)
-    rows = [
-        [
-            NAMES[method],
-            " + ".join(f"{number:,} {network}" for network, number in networks.items()),
-            f"{sum(networks.values()):,}",
-            f"{steps[method]:,}",
-        ]
-        for method, networks in results.parameters.items()
-    ]
+    steps, rows = consumed(results.environment_steps), []
+    for method, networks in results.parameters.items():
+        parts = " + ".join(f"{number:,} {network}" for network, number in networks.items())
+        rows.append([NAMES[method], parts, f"{sum(networks.values()):,}", f"{steps[method]:,}"])
     return Table("Size and budget", ["method", "parameters", "in all", "environment steps a replicate"], rows)
 
 
@@ -293,12 +263,9 @@ def draw_learning(results: Results) -> dict[str, bytes]:
     for number, alpha, optimum in results.by_alpha:
         lines = [_line(of, millions[of], results.of_alpha(curve, number)) for of, curve in results.curves.items()]
         panels.append(Panel(f"alpha = {alpha:g}", [*lines, _optimum(whole, np.full(2, optimum.bayes_last_step))]))
-    return draw_panels(
-        panels,
-        "environment steps consumed by all networks of the method (millions)",
-        "reward of the last step",
-        "Learning to play with a partner never met: mean and standard deviation over seeds",
-    )
+    x_label = "environment steps consumed by all networks of the method (millions)"
+    title = "Learning to play with a partner never met: mean and standard deviation over seeds"
+    return draw_panels(panels, x_label, "reward of the last step", title)
 
 
 def draw_adaptation(results: Results) -> dict[str, bytes]:
@@ -313,13 +280,8 @@ def draw_adaptation(results: Results) -> dict[str, bytes]:
         for number, alpha, optimum in results.by_alpha:
             lines = [_line(method, steps, results.of_alpha(values, number)) for method, values in measured.items()]
             panels.append(Panel(f"{title}, alpha = {alpha:g}", [_optimum(steps, getattr(optimum, exact)), *lines]))
-    return draw_panels(
-        panels,
-        "step of the episode",
-        "",
-        "Finding out within one episode how the partner acts",
-        columns=min(3, len(results.optima)),
-    )
+    title = "Finding out within one episode how the partner acts"
+    return draw_panels(panels, "step of the episode", "", title, columns=min(3, len(results.optima)))
 
 
 def _line(method: str, x: np.ndarray, by_seed: np.ndarray) -> Line:

@@ -22,7 +22,7 @@ from coadapt.games.game import MAIN
 from coadapt.games.matrix import partner_action
 from coadapt.oracles.matrix import Optima, optima
 from coadapt.partners.population import Partners
-from coadapt.pipeline.stages import Measure, measuring_stage
+from coadapt.pipeline.stages import measuring_stage
 from coadapt.players import Player, Policy
 from coadapt.runs.stage import Info, Inputs, Stage
 
@@ -108,45 +108,40 @@ def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, 
 def evaluation_of(mode: str, config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that lets the finished agents and the controls play, a batch of new episodes at a time."""
     score = partial(score_all, config=config, episodes=config.batch, greedy=mode == "argmax")
-
-    def measure(trained: Inputs, keys: Key, batch: Count) -> tuple[dict[str, StepScores], Info]:
-        return _of_all(score, keys, replicates, networks_at(trained, -1), batch)
-
     own = {"mode": mode, "episodes": config.episodes_of(mode), "batch": config.batch}
-    parts = config.episodes_of(mode) // config.batch
-    return _measuring(EVALUATIONS[mode], config, own, measure, parts, replicates, ("episodes", "batch"))
+    parts, finished = config.episodes_of(mode) // config.batch, lambda batch: (-1, batch)
+    return _scoring(EVALUATIONS[mode], config, replicates, own, score, parts, finished, ("episodes", "batch"))
 
 
 def curves_of(config: MatrixGameConfig, replicates: Replicates) -> Stage:
     """The stage that lets the agents of every point of the learning curve play."""
     score = partial(score_all, config=config, episodes=config.curve_episodes, controls=False)
-
-    def measure(trained: Inputs, keys: Key, point: Count) -> tuple[dict[str, StepScores], Info]:
-        return _of_all(score, keys, replicates, networks_at(trained, point), FIRST_OF_CURVE + point)
-
-    own = {"points": config.curve_points, "episodes": config.curve_episodes}
-    larger_by = "curve_points", "curve_episodes"
-    return _measuring("curves", config, own, measure, config.curve_points, replicates, larger_by)
-
-
-def _of_all(
-    score: Callable[..., dict[str, StepScores]], keys: Key, replicates: Replicates, networks: Networks, batch: Count
-) -> tuple[dict[str, StepScores], Info]:
-    """The scores of all replicates, and the last rewards to be shown; each batch number brings new episodes."""
-    one = lambda key, alpha, networks: score(jax.random.fold_in(key, batch), alpha, networks)
-    scores = jax.vmap(one)(keys, replicates.alphas, networks)
-    return scores, {method: of_method.reward[:, -1] for method, of_method in scores.items()}
+    own, larger_by = (
+        {"points": config.curve_points, "episodes": config.curve_episodes},
+        ("curve_points", "curve_episodes"),
+    )
+    at_point = lambda point: (point, FIRST_OF_CURVE + point)
+    return _scoring("curves", config, replicates, own, score, config.curve_points, at_point, larger_by)
 
 
-def _measuring(
+def _scoring(
     name: str,
     config: MatrixGameConfig,
-    own_settings: dict[str, Any],
-    measure: Measure,
-    parts: int,
     replicates: Replicates,
+    own_settings: dict[str, Any],
+    score: Callable[..., dict[str, StepScores]],
+    parts: int,
+    point_and_batch: Callable[[Count], tuple[Count | int, Count]],
     larger_by: tuple[str, str],
 ) -> Stage:
+    """The scores of all replicates, and the last rewards to be shown; each batch number brings new episodes."""
+
+    def measure(trained: Inputs, keys: Key, part: Count) -> tuple[dict[str, StepScores], Info]:
+        point, batch = point_and_batch(part)
+        one = lambda key, alpha, networks: score(jax.random.fold_in(key, batch), alpha, networks)
+        scores = jax.vmap(one)(keys, replicates.alphas, networks_at(trained, point))
+        return scores, {method: of_method.reward[:, -1] for method, of_method in scores.items()}
+
     remedy = "look at the networks it was given: their training must have gone wrong"
     display = {"replicates": replicates.names, "shown": TRAINED, "remedy": remedy, "larger_by": larger_by}
     settings, keys = config.shared_settings | own_settings, keys_for(replicates, "evaluation")

@@ -30,9 +30,10 @@ from coadapt.oracles.salesman import (
     check_fits,
     joint_optimum,
 )
+from coadapt.oracles.tabular import on_average
 from coadapt.partners.population import Partners
-from coadapt.pipeline.task import Optima
-from coadapt.players import prepared
+from coadapt.pipeline.oracle import Optima
+from coadapt.players import prepared, shown_first
 
 UNTRAINED = ("best_response_to_likeliest", "best_response_to_likeliest_type", "best_response_to_type")
 """The players that need no training."""
@@ -101,7 +102,8 @@ def _place(observation: SalesmanObservation) -> Any:
 def evidence_in(game: Salesman) -> PartnerEvidence:
     """What is seen of a partner: its moves. One that stays has walked into a wall, in a corner into either."""
     observation = lambda: game.observe(game.reset(jax.random.key(0)), MAIN)
-    as_partner = lambda observation: observation._replace(own=observation.other, other=observation.own)
+    across = lambda observation: observation._replace(own=observation.other, other=observation.own)
+    as_partner = lambda observation: shown_first(across(observation))
     return PartnerEvidence(len(MOVES), observation, partial(led_to, game), as_partner)
 
 
@@ -109,14 +111,6 @@ def led_to(game: Salesman, before: SalesmanObservation, after: SalesmanObservati
     """Which actions can have brought the other agent from where it was to where it is."""
     reached = jnp.clip(before.other[None] + jnp.asarray(MOVES), 0, game.size - 1)
     return jnp.all(reached == after.other[None], axis=1)
-
-
-def on_average(
-    behaviours: Float[Array, "partner *table"], labels: Float[Array, "partner type"]
-) -> Float[Array, "type *table"]:
-    """What the partners of each type do on average, wherever they may be."""
-    shares = labels / jnp.sum(labels, axis=0, keepdims=True)
-    return jnp.tensordot(shares.T, behaviours, axes=1)
 
 
 def from_table(starts: SalesmanState, table: Table) -> Float[Array, "starts"]:

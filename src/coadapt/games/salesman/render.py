@@ -1,4 +1,4 @@
-"""Pictures of the salesman: a state, an episode as an animation, an episode as a strip of a few moments.
+"""Pictures of the salesman: an episode as an animation, and as a strip of a few moments.
 
 Every picture is one canvas measured in pixels from its top left corner, so that all its parts, from the letter on an
 agent to the legend, are placed with plain numbers. The main agent's colour is also that of what it believes, and the
@@ -35,15 +35,6 @@ DIAMOND = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])
 _TURNS = np.arange(10) * np.pi / 5
 STAR: np.ndarray = np.array([1, 0.45] * 5)[:, None] * np.stack([np.sin(_TURNS), -np.cos(_TURNS)], axis=1)
 """Corners around nought, where up is negative."""
-
-
-def state_picture(state: SalesmanState, size: int) -> dict[str, bytes]:
-    """A state with a legend below it: the contents of a png and of an svg file."""
-    width, margin = len(LEGEND) * LEGEND_COLUMN, 12
-    axis = _canvas(width + 2 * margin, width + 2 * margin + LEGEND_ROW)
-    _draw_grid(axis, state, size, margin, margin, width)
-    _draw_legend(axis, margin, 2 * margin + width + 3)
-    return as_files(axis.figure, dpi=200)  # twice as fine as it is measured
 
 
 def episode_gif(episode: Episode, milliseconds: int = 300, hold: int = 2_500) -> bytes:

@@ -56,8 +56,8 @@ class Mixture(PartnerSource):
         for source in self.sources:
             yield from source.left_behind(study, outcomes)
 
-    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
-        return [each for source in self.sources for each in source.members(study, agents)]
+    def each_alone(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+        return [each for source in self.sources for each in source.each_alone(study, agents)]
 
     def in_words(self, study: Study, seed: int | None = None) -> str:
         return " and ".join(source.in_words(study, seed) for source in self.sources)

@@ -91,7 +91,7 @@ class Pretrained(PartnerSource):
         saved = (read_file(name, study.task)._replace(networks=inputs[self.stage][name]) for name in self.files)
         return jax.tree.map(lambda *leaves: jnp.stack(leaves), *(each.as_player() for each in saved))
 
-    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+    def each_alone(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
         del agents
         return [(name, read_file(name, study.task).as_player()) for name in self.files]
 

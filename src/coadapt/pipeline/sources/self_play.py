@@ -96,7 +96,7 @@ class SelfPlay(PartnerSource):
                 policy = jax.tree.map(lambda leaf, n=n: leaf[n], snapshots)
                 yield Partner(who, int(iteration), cells[n].length, cells[n].total), policy
 
-    def members(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
+    def each_alone(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
         lie = ((who, agents / kept / str(who)) for who in self.ids(study) for kept in KEPT_IN)
         there = ((who, path) for who, path in lie if manifest_file(path).exists())
         return [(str(who), read(path, {study.task.name: study.task}).as_player()) for who, path in there]

@@ -1,0 +1,55 @@
+"""Stages of a new run that go on from checkpoints of another run, whatever has changed since."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coadapt.runs.experiment import Planned
+from coadapt.runs.stage import Stage
+from coadapt.storage import trees
+from coadapt.storage.checkpoints import CheckpointMeta, meta_of
+from coadapt.storage.files import Incompatible
+from coadapt.storage.runs import Run, metrics_until
+
+
+class Initial(NamedTuple):
+    """What a stage goes on from."""
+
+    meta: CheckpointMeta
+    tree: Any
+    metrics: bytes
+
+
+def origins_of(checkpoints: Sequence[Path]) -> dict[str, str]:
+    """The checksum of the checkpoint that each stage goes on from: a part of the name of what it comes to."""
+    return {meta_of(path).stage: trees.read_manifest(path)["sha256"] for path in checkpoints}
+
+
+def initial(checkpoint: Path, planned: Sequence[Planned]) -> Initial:
+    """A checkpoint of another run, as one of what is planned now."""
+    meta = meta_of(checkpoint)
+    each = next((each for each in planned if each.stage.name == meta.stage), None)
+    if each is None:
+        raise Incompatible(f"{checkpoint} is of {meta.stage}, and there is no such stage")
+    check_size(checkpoint, meta, each.stage)
+    metrics = metrics_until(checkpoint.parents[1] / "metrics" / f"{meta.stage}.jsonl", meta.done)
+    return Initial(replace(meta, artefact=each.artefact), trees.load(checkpoint, each.state), metrics)
+
+
+def check_size(path: Path, meta: CheckpointMeta, stage: Stage) -> None:
+    """Refuse a checkpoint of other replicates, or of a longer or shorter stage."""
+    there, here = (meta.chunks, meta.iterations), (stage.chunks, stage.iterations)
+    if there != here:
+        lengths = " and not ".join(
+            f"{chunks} chunks of {iterations} iterations" for chunks, iterations in (there, here)
+        )
+        raise Incompatible(f"{path} is of {lengths}")
+    if meta.replicates != list(stage.replicates):
+        raise Incompatible(f"{path} is of {'; '.join(meta.replicates)} and not of {'; '.join(stage.replicates)}")
+
+
+def hand_over(given: Initial, run: Run) -> None:
+    """Let the run's stage go on from there."""
+    run.checkpoints.save(given.meta, given.tree)
+    run.set_metrics(given.meta.stage, given.metrics)
