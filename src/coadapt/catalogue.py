@@ -11,7 +11,7 @@ from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.saved import PARTNER, Saved, agent_of, path_of, pretrained, read
 from coadapt.pipeline.study import Study
 from coadapt.pipeline.study_file import recalled
-from coadapt.pipeline.task import AnyTask
+from coadapt.pipeline.task import AnyTask, check_task
 from coadapt.pipeline.trained import TrainedAgent
 from coadapt.storage import runs
 from coadapt.storage.files import Incompatible
@@ -31,6 +31,8 @@ def load(name: str | Path, task: AnyTask | None = None) -> TrainedAgent:
 
 def find(name: str | Path, task: AnyTask | None = None) -> Saved:
     """The networks of this name, with all that is known of them."""
+    if task is not None:
+        check_task(task)
     tasks = {game: suite.package.task for game, suite in SUITES.items()} if task is None else {task.name: task}
     return read(path_of(name), tasks, (*map(agent_of, METHODS.values()), PARTNER))
 

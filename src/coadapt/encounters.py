@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Flag, Float, Key, Keys, Scalar, TypedKeys, Vector
-from coadapt.games.game import MAIN, PARTNER, Game, Outcome, privileged_view
-from coadapt.players import NO_ACTION, Decision, Player, Seen, among_legal, prepared, seen_first
+from coadapt.games.checks import check_parts
+from coadapt.games.game import MAIN, PARTNER, WHO_SITS, Game, Outcome, check_outcome, privileged_view
+from coadapt.players import NO_ACTION, Decision, Player, Seen, among_legal, check_decision, prepared, seen_first
 
 Players = tuple[Player, Player]  # in the order of the seats: the main agent, the partner
 Greedy = bool | Flag
@@ -75,6 +76,7 @@ class NeverEnds(ValueError):
 
 def start_episode(key: Key, game: Game, players: Players) -> EpisodeState:
     """A new episode, before its first step."""
+    check_parts(game)
     key, for_beginning = jax.random.split(key)
     return EpisodeState(key, *_begin(for_beginning, game, players))
 
@@ -100,7 +102,9 @@ def decide(episode: EpisodeState, game: Game, players: Players) -> Turn:
     privileged = seen[PARTNER]._replace(privileged=privileged_view(game, episode.state, PARTNER))
 
     def decision(seat: int, shown: Seen) -> Decision:
-        made = players[seat].decide(shown, episode.memories[seat])
+        player, memory = players[seat], episode.memories[seat]
+        who, actions = f"{WHO_SITS[seat]} ({type(player).__name__})", game.num_actions[seat]
+        made = check_decision(who, player.decide(shown, memory), actions)
         return made._replace(logits=among_legal(made.logits, shown))
 
     return Turn(seen, (decision(MAIN, seen[MAIN]), decision(PARTNER, privileged)))
@@ -132,7 +136,7 @@ def sample(episode: EpisodeState, turn: Turn, greedy: Greedy = False) -> tuple[C
 def outcome(episode: EpisodeState, game: Game, actions: tuple[Count, Count]) -> tuple[Any, Outcome]:
     """What these actions lead to, before any reset: the state, and what the step brings."""
     # A fourth key beside three: games without chance draw the same whether or not there are games with it.
-    return game.step(episode.state, actions, jax.random.fold_in(episode.key, 3))
+    return check_outcome(game, game.step(episode.state, actions, jax.random.fold_in(episode.key, 3)))
 
 
 def step(
@@ -141,16 +145,16 @@ def step(
     """Both act; when that ends the episode, a new one is begun."""
     key, _, for_beginning = _keys(episode)
     state, came = outcome(episode, game, actions)
-    reward, (main, partner) = jnp.asarray(came.reward, jnp.float32), turn.decisions
+    main, partner = turn.decisions
     acted = jnp.asarray(actions[MAIN], jnp.int32), jnp.asarray(actions[PARTNER], jnp.int32)
-    last = LastStep(acted, reward, jnp.bool_(False))
+    last = LastStep(acted, came.reward, jnp.bool_(False))
     transition = Transition(
         seen=turn.seen,
         logits=(main.logits, partner.logits),
         infos=(main.info, partner.info),
         actions=actions,
-        reward=reward,
-        shaping=jnp.asarray(came.shaping, jnp.float32),
+        reward=came.reward,
+        shaping=came.shaping,
         terminated=came.terminated,
         truncated=came.truncated,
         next_seen=_both_look(game, state, last),

@@ -18,6 +18,7 @@ import numpy as np
 
 from coadapt.arrays import Array, Bool, Count, Flag, Float, Int, Key, Scalar, Vector
 from coadapt.games.game import Game, legal_actions
+from coadapt.games.traced import Unfit, check_method, is_array, shape_of
 
 NO_ACTION = -1
 """Stands for the last action before there was one."""
@@ -135,6 +136,29 @@ class Player(Protocol):
     def decide(self, seen: Seen, memory: Any) -> Decision:
         """The distribution over actions, given what is seen now and what is remembered."""
         ...
+
+
+def check_is_player(who: str, given: Any) -> None:
+    """A sentence unless it has all that a player needs. Nothing of it is called."""
+    if isinstance(given, type):
+        raise Unfit(f"{who} must be a player, not the class {given.__name__}; write {given.__name__}(...)")
+    check_method(given, "start", ("key",))
+    check_method(given, "decide", ("seen", "memory"))
+
+
+def check_decision(who: str, given: Any, actions: int | None = None) -> Decision:
+    """What a player has decided, if it fits a seat with so many actions; else a sentence.
+
+    Only kinds and shapes are looked at, while a program is traced.
+    """
+    if not isinstance(given, Decision):
+        raise Unfit(f"{who} must return a coadapt.Decision(logits, memory, info), not {shape_of(given)}")
+    logits = given.logits
+    fits = is_array(logits) and jnp.ndim(logits) == 1 and jnp.issubdtype(jnp.result_type(logits), jnp.floating)
+    if not fits or actions not in (None, len(logits)):
+        number = "every action" if actions is None else f"each of the {actions} actions of its seat, float32[{actions}]"
+        raise Unfit(f"{who} must return logits that are a number for {number}, not {shape_of(logits)}")
+    return given
 
 
 @runtime_checkable

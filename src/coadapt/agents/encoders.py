@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from coadapt.arrays import Array, Float, Key, Vector
+from coadapt.games.traced import Unfit, explained, shape_of, shapes_of, traced
 from coadapt.networks.convolution import ConvolutionalNetwork
 from coadapt.networks.mlp import HiddenLayers
 from coadapt.networks.relation import PairSum, TabulatedSum, worth_tabulating
@@ -43,10 +44,30 @@ class EncoderSpec(Protocol):
 
 def build_below_head(key: Key, spec: EncoderSpec, seen: Seen) -> tuple[Encoder, int, Key]:
     """A new encoder, the size of its embedding, and the key for the head on top of it."""
-    # Who learns nothing needs no chance, and leaves the whole key to the head.
-    for_encoder, for_head = jax.random.split(key) if spec.learns else (key, key)
-    encoder = spec.build(for_encoder, seen)
-    return encoder, jax.eval_shape(encoder, seen).size, for_head
+    if not isinstance(seen, Seen):
+        raise Unfit(f"networks are made for all that a player is shown, a coadapt.Seen, not for {shape_of(seen)} alone")
+    what = f"{type(spec).__name__} of the observation ({shapes_of(seen.observation)})"
+    with explained(what):
+        # Who learns nothing needs no chance, and leaves the whole key to the head.
+        for_encoder, for_head = jax.random.split(key) if spec.learns else (key, key)
+        encoder = spec.build(for_encoder, seen)
+    embedding = traced(what, encoder, seen)
+    _check_axes(what, "the encoder", embedding, 1)
+    return encoder, embedding.size, for_head
+
+
+def _viewed(spec: Any, seen: Seen, axes: int) -> jax.ShapeDtypeStruct:
+    """The shape of what a specification's view makes of an observation."""
+    what = f"{type(spec).__name__} of the observation ({shapes_of(seen.observation)})"
+    viewed = traced(what, spec.view, seen.observation)
+    _check_axes(what, "the view", viewed, axes)
+    return viewed
+
+
+def _check_axes(what: str, whose: str, viewed: Any, axes: int) -> None:
+    if not isinstance(viewed, jax.ShapeDtypeStruct) or viewed.ndim != axes:
+        wanted = {1: "a vector, float32[n]", 3: "channels by rows by columns, float32[c,h,w]"}[axes]
+        raise Unfit(f"{what}: {whose} must return {wanted}, not {shapes_of(viewed)}")
 
 
 class Embedded(NamedTuple):
@@ -90,7 +111,7 @@ class VectorSpec:
         return bool(self.hidden)
 
     def build(self, key: Key, seen: Seen) -> Encoder:
-        inputs = jax.eval_shape(self.view, seen.observation).size
+        inputs = _viewed(self, seen, axes=1).size
         return ViewEncoder(HiddenLayers(key, inputs, self.hidden, self.activation) if self.hidden else None, self.view)
 
 
@@ -103,7 +124,7 @@ class GridSpec(EncoderSpec):
     units: int = 64
 
     def build(self, key: Key, seen: Seen) -> Encoder:
-        shape = jax.eval_shape(self.view, seen.observation).shape
+        shape = _viewed(self, seen, axes=3).shape
         return ViewEncoder(ConvolutionalNetwork(key, shape, self.channels, self.units), self.view)
 
 

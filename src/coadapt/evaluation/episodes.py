@@ -8,8 +8,9 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Float, Key
 from coadapt.encounters import Greedy, Transition, rollouts_with_each
+from coadapt.games.checks import check_parts
 from coadapt.games.game import MAIN, Game
-from coadapt.partners.population import Partners
+from coadapt.partners.population import Partners, check_partners
 from coadapt.players import Player
 
 
@@ -35,7 +36,8 @@ def play_told_episodes(
 
     `told` has a row for each partner, and `as_player(row)` is who plays with it.
     """
-    keys = jax.random.split(key, (len(partners.ids), 1))
+    check_parts(game)
+    keys = jax.random.split(key, (len(check_partners(partners).ids), 1))
     return rollouts_with_each(keys, game, partners.players, as_player, told, game.max_steps, greedy)
 
 

@@ -14,8 +14,9 @@ from jax.core import Tracer, eval_jaxpr
 
 from coadapt.arrays import Array, Count, Float, Int, Key, Scalar, Vector
 from coadapt.encounters import EpisodeState, Greedy, NeverEnds, Players, Transition, advance, start_episode
+from coadapt.games.checks import check_parts
 from coadapt.games.game import Game
-from coadapt.partners.population import Partners, label_by_game
+from coadapt.partners.population import Partners, check_partners, label_by_game
 from coadapt.players import Player, prepared
 
 MOST_SIDE_BY_SIDE = 200
@@ -201,6 +202,8 @@ def mean_returns(
     returns, such as a control that is told it; it is compiled anew in each call. A game that does not keep to its own
     `max_steps` is an error.
     """
+    check_parts(game)
+    check_partners(partners)
     if isinstance(player, Player) and all(isinstance(leaf, jax.Array | np.ndarray) for leaf in jax.tree.leaves(player)):
         means = _play(key, game, partners, jax.tree.map(jnp.asarray, player), episodes, greedy)
     else:

@@ -5,11 +5,15 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Flag, Key, Scalar
+from coadapt.games.traced import Unfit, is_array, shape_of
 
 MAIN, PARTNER = 0, 1
 """The seats: the agent under study, and the one it has to get along with."""
+WHO_SITS = ("the main agent", "the partner")
+"""The same in sentences."""
 
 
 class Outcome(NamedTuple):
@@ -24,6 +28,35 @@ class Outcome(NamedTuple):
     terminated: Flag
     truncated: Flag
     shaping: Scalar | float = 0.0
+
+
+def check_outcome(game: Any, came: Any) -> tuple[Any, Outcome]:
+    """What a step has returned, as a state and an outcome of arrays; a sentence if it is anything else.
+
+    Only kinds and shapes are looked at, while a program is traced.
+    """
+    name = f"{type(game).__name__}.step"
+    if not (isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Outcome)):
+        said = f"a tuple of {len(came)}" if isinstance(came, tuple) and len(came) != 2 else _second(came)
+        raise Unfit(f"{name} must return a state and a coadapt.Outcome(reward, terminated, truncated), not {said}")
+    state, outcome = came
+    for field in ("reward", "shaping"):
+        _check_scalar(name, field, getattr(outcome, field), jnp.floating, jnp.integer, jnp.bool_)
+    for field in ("terminated", "truncated"):
+        _check_scalar(name, field, getattr(outcome, field), jnp.bool_)
+    reward, shaping = (jnp.asarray(number, jnp.float32) for number in (outcome.reward, outcome.shaping))
+    return state, Outcome(reward, jnp.asarray(outcome.terminated), jnp.asarray(outcome.truncated), shaping)
+
+
+def _second(came: Any) -> str:
+    return f"a state and {shape_of(came[1])}" if isinstance(came, tuple) else shape_of(came)
+
+
+def _check_scalar(name: str, field: str, value: Any, *kinds: Any) -> None:
+    fits = is_array(value) and jnp.shape(value) == ()
+    if not fits or not any(jnp.issubdtype(jnp.result_type(value), kind) for kind in kinds):
+        wanted = "one Boolean, bool[]" if kinds == (jnp.bool_,) else "one number, float32[]"
+        raise Unfit(f"{name} must return an Outcome whose {field} is {wanted}, not {shape_of(value)}")
 
 
 @runtime_checkable
@@ -59,8 +92,14 @@ class Game(Protocol):
 
 def legal_actions(game: Game, state: Any, seat: int) -> Bool[Array, "actions"] | None:
     """Which actions this seat may take; none: all of them, always."""
-    legal = getattr(game, "legal", None)
-    return None if legal is None else legal(state, seat)
+    given = getattr(game, "legal", None)
+    legal = None if given is None else given(state, seat)
+    if legal is not None and shape_of(legal) != f"bool[{game.num_actions[seat]}]":
+        raise Unfit(
+            f"{type(game).__name__}.legal must return a Boolean for each of the {game.num_actions[seat]} actions of"
+            f" {WHO_SITS[seat]}, bool[{game.num_actions[seat]}], not {shape_of(legal)}"
+        )
+    return legal
 
 
 def privileged_view(game: Game, state: Any, seat: int) -> Any:

@@ -10,7 +10,7 @@ from coadapt.configs.checks import MOST_GAMES, MOST_STEPS, one_of, positive, who
 from coadapt.encounters import Transition, rollouts_with_each
 from coadapt.games.game import Game
 from coadapt.learning.optimiser import OPTIMISERS
-from coadapt.partners.population import Population, label_by_game
+from coadapt.partners.population import Population, check_partners, check_population, label_by_game
 from coadapt.players import Player
 
 
@@ -55,7 +55,7 @@ def play_with_partners(
 
     `as_player(label)` is who plays with a partner of this label.
     """
-    partners = population.draw(for_partners, config.num_envs)
+    partners = check_partners(check_population(population).draw(for_partners, config.num_envs))
     keys = jax.random.split(for_games, (len(partners.ids), config.num_envs // len(partners.ids)))  # its share for each
     labels = label_by_game(config.num_envs, partners)
     return rollouts_with_each(keys, game, partners.players, as_player, labels, config.num_steps), labels

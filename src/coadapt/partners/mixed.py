@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from coadapt.arrays import Count, Key
+from coadapt.games.traced import Unfit, shape_of
 from coadapt.partners.population import FixedPopulation, Partners
-from coadapt.players import Decision, Player, Seen
+from coadapt.players import Decision, Player, Seen, check_decision, check_is_player
 
 
 @jax.tree_util.register_static
@@ -36,7 +37,10 @@ class OneOf(NamedTuple):
         return tuple(player.start(own) for player, own in zip(self.cast.players, keys, strict=True))
 
     def decide(self, seen: Seen, memory: tuple[Any, ...]) -> Decision:
-        decisions = [player.decide(seen, own) for player, own in zip(self.cast.players, memory, strict=True)]
+        decisions = [
+            check_decision(type(player).__name__, player.decide(seen, own))
+            for player, own in zip(self.cast.players, memory, strict=True)
+        ]
         _check_same_actions(self.cast, decisions)
         logits = jnp.stack([decision.logits for decision in decisions])
         return Decision(logits[self.chosen], tuple(decision.memory for decision in decisions), {})
@@ -49,14 +53,28 @@ def _check_same_actions(cast: Cast, decisions: Sequence[Decision]) -> None:
         raise ValueError(f"all players of a population must have the same number of actions, not {', '.join(each)}")
 
 
-def fixed_population_of(types: Mapping[str, Sequence[Player]]) -> FixedPopulation:
+def players_by_type(given: Any) -> dict[str, list[Player]]:
+    """The players of each type, of whom there may be one or several; a sentence if they are anything else."""
+    if not isinstance(given, Mapping):
+        raise Unfit(f"players must be listed by type, as in {{'a type': [player, ...]}}, not as {shape_of(given)}")
+    listed: dict[str, list[Player]] = {}
+    for name, players in given.items():
+        is_list = isinstance(players, Sequence) and not hasattr(players, "decide") and not isinstance(players, str)
+        listed[name] = list(players) if is_list else [players]
+        for player in listed[name]:
+            check_is_player(f"whoever is of type {name!r}", player)
+    return listed
+
+
+def fixed_population_of(types: Mapping[str, Player | Sequence[Player]]) -> FixedPopulation:
     """A fixed population of players by type; a partner's label is its type, one-hot in the order of the mapping."""
-    if not types:
-        raise ValueError("a population needs at least one type of partner")
-    for name, players in types.items():
+    listed = players_by_type(types)
+    if not listed:
+        raise Unfit("a population needs at least one type of partner")
+    for name, players in listed.items():
         if not players:
-            raise ValueError(f"nobody is of type {name!r}: list at least one player")
-    cast = Cast(tuple(player for players in types.values() for player in players))
+            raise Unfit(f"nobody is of type {name!r}: list at least one player")
+    cast = Cast(tuple(player for players in listed.values() for player in players))
     ids = jnp.arange(len(cast.players))
-    labels = np.repeat(np.eye(len(types), dtype=np.float32), [len(players) for players in types.values()], axis=0)
+    labels = np.repeat(np.eye(len(listed), dtype=np.float32), [len(players) for players in listed.values()], axis=0)
     return FixedPopulation(Partners(OneOf(cast, ids), jnp.array(labels), ids))

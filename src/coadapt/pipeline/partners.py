@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from coadapt.games.traced import shape_of
 from coadapt.partners.population import Partners
 from coadapt.players import Player
 from coadapt.runs.stage import Inputs, Stage
 
 if TYPE_CHECKING:  # what is computed depends on no more of a study than its fields, which are settings
     from coadapt.pipeline.study import Study
+    from coadapt.pipeline.task import AnyTask
 
 LARGEST_SEED = 2**32 - 1
 
@@ -94,6 +96,11 @@ class PartnerSource(ABC):
         """Those that were trained here, with their networks."""
         return iter(())
 
+    def known(self, task: AnyTask | None) -> list[tuple[PartnerId, Player]]:
+        """Those that are there before anything is done, to be looked at in this task; one of a mixture is asked alone."""
+        del task
+        return []
+
     def each_alone(self, study: Study, agents: Path) -> list[tuple[str, Player]]:
         """Each of them alone, by name; those that were trained are read from the folder of a run's saved agents."""
         del agents
@@ -119,6 +126,15 @@ def all_within(source: Any) -> list[Any]:
     parts = getattr(source, "sources", None)
     alone = [] if source is None else [source]
     return alone if parts is None else [each for part in parts for each in all_within(part)]
+
+
+def check_source(name: str, given: Any) -> None:
+    """A sentence unless it says where partners come from."""
+    if isinstance(given, type) or not isinstance(given, PartnerSource):
+        raise ValueError(
+            f"{name} must be a source of partners (coadapt.Scripted, SelfPlay, Pretrained or Mixture), not"
+            f" {shape_of(given)}; players of your own: coadapt.Scripted({{'a type': [player, ...]}})"
+        )
 
 
 def populations(ids: Sequence[PartnerId]) -> list[int]:

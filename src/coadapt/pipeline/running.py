@@ -64,7 +64,9 @@ def ready(study: Study, progress: Progress) -> Study:
     study = completed(study)
     methods_of(study)  # which refuses those that are not there
     with progress.busy("looking at the game and its partners"):
-        check(study.task.game, study.partners, study.held_out, task=study.task)
+        remarks = check(study.task.game, study.partners, study.held_out, task=study.task)
+    for remark in remarks:
+        progress.say(f"{remark}.")
     return study
 
 

@@ -8,7 +8,8 @@ from coadapt.agents.behaviour_conditioned import CONDITIONINGS
 from coadapt.configs.checks import between, distinct, each_between, each_whole, in_batches, one_of, shown, whole
 from coadapt.learning.ppo import PPOConfig
 from coadapt.learning.supervised import SupervisedConfig
-from coadapt.pipeline.partners import CLONE, LARGEST_SEED, PartnerId, PartnerSource, all_within
+from coadapt.pipeline.partners import CLONE, LARGEST_SEED, PartnerId, PartnerSource, all_within, check_source
+from coadapt.pipeline.task import check_task
 
 UNSAID: Any = None
 """Stands for settings that are as usual."""
@@ -64,6 +65,10 @@ class Study:
     measures: Measures = UNSAID
 
     def __post_init__(self) -> None:
+        check_task(self.task)
+        check_source("partners", self.partners)
+        if self.held_out is not None:
+            check_source("held_out", self.held_out)
         if self.is_complete:
             self._check()
         else:

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from coadapt.configs.checks import one_of
+from coadapt.games.traced import where
 from coadapt.pipeline.study import Study
 from coadapt.storage.files import Incompatible, check_kinds, read_json, write_json
 from coadapt.storage.fingerprint import fingerprint_of_family
@@ -36,11 +37,15 @@ class StudyFile(NamedTuple):
         return fingerprint_of_family(self.file.stem if self.file.stem in sys.modules else "__main__")
 
 
+class RunsWhenRead(ValueError):
+    """A file begins a run while a command reads which study it defines."""
+
+
 def check_not_reading() -> None:
     """Refuse to begin a run while a command reads the file that asks for it."""
     file = _being_read.get()
     if file is not None:
-        raise ValueError(f"{file} runs its study when it is read; put that below: if __name__ == '__main__'")
+        raise RunsWhenRead(f"{file} runs its study when it is read; put that below: if __name__ == '__main__'")
 
 
 def studies_in(file: Path) -> dict[str, Study]:
@@ -138,14 +143,20 @@ def _executed(spec: Any, file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except BaseException as problem:
-        del sys.modules[file.stem]
-        if isinstance(problem, KeyboardInterrupt):
+        sys.modules.pop(file.stem, None)
+        if isinstance(problem, KeyboardInterrupt | RunsWhenRead):
             raise
-        said = str(problem).partition("\n")[0]
-        raise ValueError(f"{file} cannot be read as a study: {type(problem).__name__}: {said}") from problem
+        raise ValueError(f"{file} cannot be read as a study: {_in_words(problem)}") from problem
     finally:
         _being_read.reset(reading)
     return module
+
+
+def _in_words(problem: BaseException) -> str:
+    """The first line of it, and where it comes from; who said it in a sentence already need not say what kind it is."""
+    kind, said = type(problem).__name__, str(problem).partition("\n")[0]
+    words = said if isinstance(problem, ValueError) and said else f"{kind}: {said}" if said else kind
+    return f"{words}{where(problem)}"
 
 
 @contextmanager

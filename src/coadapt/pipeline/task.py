@@ -15,7 +15,9 @@ from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.arrays import Key, Vector
 from coadapt.configs.checks import distinct, one_of, shown
 from coadapt.configs.described import described
+from coadapt.games.checks import check_parts
 from coadapt.games.game import MAIN, Game
+from coadapt.games.traced import shape_of
 from coadapt.oracles.enumeration import EnumerableGame
 from coadapt.pipeline.oracle import Oracle
 from coadapt.pipeline.tabular_oracle import TabularOracle
@@ -92,8 +94,13 @@ class Task:
         for name in self.types:
             if not isinstance(name, str) or not name.strip():
                 raise ValueError(f"types must be names, not {shown(name)}")
-        for role in self.encoders or {}:
+        for role, spec in (self.encoders or {}).items():
             one_of("encoders", role, ROLES)
+            if isinstance(spec, type) or not isinstance(spec, EncoderSpec):
+                raise ValueError(
+                    f"encoders[{role!r}] must say how to build one, as in coadapt.VectorSpec(view), not {shape_of(spec)}"
+                )
+        check_parts(self.game)
 
     @property
     def learning_game(self) -> Any:
@@ -107,6 +114,13 @@ class Task:
     def oracle(self) -> Oracle | None:
         """Of a game that lists its chances: what is best in it, exactly."""
         return TabularOracle(self.game) if isinstance(self.game, EnumerableGame) else None
+
+
+def check_task(given: Any) -> None:
+    """A sentence unless it has what belongs to one game, and that is a game."""
+    if isinstance(given, type) or not all(hasattr(given, name) for name in ("name", "game", "types", "encoder")):
+        raise ValueError(f"task must be a coadapt.Task(name, game, types), not {shape_of(given)}")
+    check_parts(given.game)
 
 
 def code_of(task: AnyTask) -> tuple[str, ...]:

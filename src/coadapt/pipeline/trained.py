@@ -11,10 +11,12 @@ import jax
 from coadapt.agents.behaviour_conditioned import CONDITIONINGS
 from coadapt.arrays import Key
 from coadapt.configs.checks import one_of
+from coadapt.games.traced import shape_of
+from coadapt.pipeline.check import check_player
 from coadapt.pipeline.methods import METHODS
 from coadapt.pipeline.saved import Agent, Saved, agent_of
 from coadapt.pipeline.saved import save as save_networks
-from coadapt.pipeline.task import AnyTask
+from coadapt.pipeline.task import AnyTask, check_task, seen_in
 from coadapt.players import Decision, Player, Seen
 
 
@@ -47,12 +49,16 @@ class TrainedAgent:
         cls, method: str, task: AnyTask, networks: Mapping[str, Any], conditioning: str = "probabilities"
     ) -> "TrainedAgent":
         """An agent of networks that were trained elsewhere, such as in a loop of one's own."""
+        check_task(task)
         one_of("method", method, METHODS)
         one_of("conditioning", conditioning, CONDITIONINGS)
         parts = METHODS[method].parts
-        if set(networks) != set(parts):
-            raise ValueError(f"an agent of {method} has the networks {', '.join(parts)}, not {', '.join(networks)}")
-        return cls(dict(networks), agent_of(METHODS[method]), task, conditioning)
+        if not isinstance(networks, Mapping) or set(networks) != set(parts):
+            given = ", ".join(networks) if isinstance(networks, Mapping) else shape_of(networks)
+            raise ValueError(f"an agent of {method} has networks by name ({', '.join(parts)}), not {given}")
+        agent = cls(dict(networks), agent_of(METHODS[method]), task, conditioning)
+        check_player(f"an agent of {method} with these networks", agent, seen_in(task.game), agent.num_actions)
+        return agent
 
     @property
     def player(self) -> Player:

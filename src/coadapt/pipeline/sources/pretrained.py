@@ -80,6 +80,12 @@ class Pretrained(PartnerSource):
         del study, seed
         return (self.stage,)
 
+    def known(self, task: AnyTask | None) -> list[tuple[PartnerId, Player]]:
+        if task is None:
+            raise ValueError("partners in files belong to a task; say which, as in check(game, partners, task=task)")
+        saved = [read_file(name, task) for name in self.files]
+        return [(_id(name, each), each.as_player()) for name, each in zip(self.files, saved, strict=True)]
+
     def players(self, study: Study, inputs: Inputs, seed: int | None = None) -> Any:
         del seed
         saved = (read_file(name, study.task)._replace(networks=inputs[self.stage][name]) for name in self.files)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from coadapt.configs.checks import one_of
 from coadapt.configs.described import described
-from coadapt.partners.mixed import Cast, OneOf
+from coadapt.partners.mixed import Cast, OneOf, players_by_type
 from coadapt.pipeline.partners import PartnerId, PartnerSource
 from coadapt.players import Player
 from coadapt.runs.stage import Inputs
@@ -21,6 +21,7 @@ from coadapt.storage.sealed import checksum
 
 if TYPE_CHECKING:
     from coadapt.pipeline.study import Study
+    from coadapt.pipeline.task import AnyTask
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,51 +32,52 @@ class Scripted(PartnerSource):
     described: dict[str, Any] = dataclasses.field(init=False)  # what is kept of them in a run's configuration
 
     def __post_init__(self, by_type: Mapping[str, Player | Sequence[Player]]) -> None:
-        vars(self)["_by_type"] = dict(by_type)
-        vars(self)["described"] = {str(who): described(player) for who, player in self.members}
+        vars(self)["_by_type"] = players_by_type(by_type)
+        vars(self)["described"] = {str(who): described(player) for who, player in self.everyone}
 
     @cached_property
-    def members(self) -> list[tuple[PartnerId, Player]]:
+    def everyone(self) -> list[tuple[PartnerId, Player]]:
         """Who they are."""
-        return [
-            (PartnerId(number, name), player)
-            for name, given in vars(self)["_by_type"].items()
-            for number, player in enumerate([given] if isinstance(given, Player) else given)
-        ]
+        by_type = vars(self)["_by_type"].items()
+        return [(PartnerId(n, name), player) for name, players in by_type for n, player in enumerate(players)]
 
     @cached_property
     def cast(self) -> Cast:
-        return Cast(tuple(player for _, player in self.members))
+        return Cast(tuple(player for _, player in self.everyone))
 
     @property
     def code(self) -> tuple[str, ...]:
-        return (__name__, *code_behind([player for _, player in self.members]))
+        return (__name__, *code_behind([player for _, player in self.everyone]))
 
     @property
     def settings(self) -> Any:
         return self.described
 
     def check(self, study: Study) -> None:
-        if not self.members:
+        if not self.everyone:
             raise ValueError("nobody is there to be met: list at least one player of a type")
         for name in vars(self)["_by_type"]:
             one_of("types of partners", name, study.task.types)
 
+    def known(self, task: AnyTask | None) -> list[tuple[PartnerId, Player]]:
+        del task
+        return self.everyone
+
     def ids(self, study: Study, seed: int | None = None) -> list[PartnerId]:
         del study, seed
-        return [who for who, _ in self.members]
+        return [who for who, _ in self.everyone]
 
     def identities(self, study: Study) -> set[tuple[str, Any]]:
         del study
-        return {("the player", _name_of(player)) for _, player in self.members}
+        return {("the player", _name_of(player)) for _, player in self.everyone}
 
     def players(self, study: Study, inputs: Inputs, seed: int | None = None) -> OneOf:
         del study, inputs, seed
-        return OneOf(self.cast, jnp.arange(len(self.members)))
+        return OneOf(self.cast, jnp.arange(len(self.everyone)))
 
     def in_words(self, study: Study, seed: int | None = None) -> str:
         del study, seed
-        return f"scripted partners ({', '.join(str(who) for who, _ in self.members)})"
+        return f"scripted partners ({', '.join(str(who) for who, _ in self.everyone)})"
 
 
 def _name_of(player: Player) -> str:
