@@ -10,7 +10,7 @@ from coadapt.cli.answers import announce, mistakes_explained, tell
 if TYPE_CHECKING:
     from coadapt.pipeline.saved import Saved
 
-OURS = "salesman/behaviour-conditioned"
+OURS, SKILLED, EPISODE = "salesman/behaviour-conditioned", "salesman/partners/100-skilled", Path("episode.gif")
 
 AgentName = Annotated[
     Positional[str],
@@ -55,12 +55,10 @@ def evaluate(
 
 def watch(
     agent: AgentName = OURS,
-    partner: Annotated[str, arg(help="Whom it plays with, by name or path.")] = "salesman/partners/100-skilled",
+    partner: Annotated[str, arg(help="Whom it plays with, by name or path.")] = SKILLED,
     seed: Seed = 0,
     greedy: Greedy = False,
-    to: Annotated[Path, arg(help="The file to write: an animated .gif, or a .png or .svg of some moments.")] = Path(
-        "episode.gif"
-    ),
+    to: Annotated[Path, arg(help="The file to write: an animated .gif, or a .png or .svg of some moments.")] = EPISODE,
 ) -> None:
     """See an episode: the grid, and beside it what the agent believes its partner to be.
 
