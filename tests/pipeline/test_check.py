@@ -136,8 +136,14 @@ def decides(self, state, actions, key):
             rf"Lake\.outcomes cannot be compiled: it takes the value out of an array .*{LINE}",
         ),
         ({"observe": lambda self, state, seat: state["place"]}, rf"Lake\.observe fails: KeyError: 'place'{LINE}"),
-        ({"observe": lambda self, state, seat: "me"}, r"what Lake\.observe returns must be made of arrays, and has a str"),
-        ({"observe": lambda self, state, seat: ()}, r"Lake\.observe must show the main agent at least one array, not \(\)"),
+        (
+            {"observe": lambda self, state, seat: "me"},
+            r"what Lake\.observe returns must be made of arrays, and has a str",
+        ),
+        (
+            {"observe": lambda self, state, seat: ()},
+            r"Lake\.observe must show the main agent at least one array, not \(\)",
+        ),
         (
             {"reset": lambda self, key: {"places": [object()]}},
             r"what Lake\.reset returns must be made of arrays, and has a object at \['places'\]\[0\]",
@@ -157,11 +163,22 @@ def decides(self, state, actions, key):
         ),
         ({"step": steps(terminated=1)}, rf"{STEP} an Outcome whose terminated is one Boolean, bool\[\], not int32\[\]"),
         ({"step": steps(reward=jnp.zeros(2))}, rf"{STEP} an Outcome whose reward is one number, .*, not float32\[2\]"),
-        ({"step": steps(reward=jnp.complex64(1))}, rf"{STEP} an Outcome whose reward is one number, .*, not complex64\[\]"),
-        ({"step": steps(reward=None)}, rf"{STEP} an Outcome whose reward is one number, float32\[\], not a NoneType"),
-        ({"step": steps(shaping=jnp.zeros(3))}, rf"{STEP} an Outcome whose shaping is one number, .*, not float32\[3\]"),
         (
-            {"step": lambda self, state, actions, key: ({**state, "taken": 0.0}, Lake.step(self, state, actions, key)[1])},
+            {"step": steps(reward=jnp.complex64(1))},
+            rf"{STEP} an Outcome whose reward is one number, .*, not complex64\[\]",
+        ),
+        ({"step": steps(reward=None)}, rf"{STEP} an Outcome whose reward is one number, float32\[\], not a NoneType"),
+        (
+            {"step": steps(shaping=jnp.zeros(3))},
+            rf"{STEP} an Outcome whose shaping is one number, .*, not float32\[3\]",
+        ),
+        (
+            {
+                "step": lambda self, state, actions, key: (
+                    {**state, "taken": 0.0},
+                    Lake.step(self, state, actions, key)[1],
+                )
+            },
             r"the state\['taken'\] must keep its shape and kind, and is int32\[\] from Lake\.reset and float32\[\] from"
             r" Lake\.step",
         ),
@@ -218,7 +235,9 @@ def test_both_seats_are_alike_for_who_plays_with_itself():
 
 
 def test_an_episode_must_end():
-    with refused(r"an episode of Lake went on after its 4 steps \(max_steps\); by then its step must say terminated .*"):
+    with refused(
+        r"an episode of Lake went on after its 4 steps \(max_steps\); by then its step must say terminated .*"
+    ):
         ca.check(lake(step=steps(truncated=False)))
 
 
@@ -365,7 +384,10 @@ def test_what_is_wrong_with_a_partner_is_seen_from_shapes(monkeypatch, partner, 
         ({"goes on": Walks(2)}, "partners must be of every type, and nobody is of type 'goes back': .*"),
         ({"goes": Walks(2)}, "types of partners must be one of goes on, goes back, not 'goes'"),
         ("a friend", "partners must be a source of partners .*, players by type, a population, .*, not a str"),
-        (ca.Partners(Walks(1), jnp.eye(2), jnp.arange(2)), r"the players of 2 partners must be stacked .* is a Walks; .*"),
+        (
+            ca.Partners(Walks(1), jnp.eye(2), jnp.arange(2)),
+            r"the players of 2 partners must be stacked .* is a Walks; .*",
+        ),
         (
             ca.Partners(Stationary(jnp.zeros((2, 3))), jnp.eye(3), jnp.arange(2)),
             r"the labels of 2 partners must be a row for each of them, float32\[2,label\], not float32\[3,3\]",
@@ -439,7 +461,9 @@ def test_types_that_nobody_can_tell_apart_are_remarked():
             r"GridSpec of .*: the view must return channels by rows by columns, float32\[c,h,w\], not float32\[5\]",
         ),
         (
-            ca.VectorSpec(lambda observation: observation["gap"] if observation["gap"][0] > 0 else observation["friend"]),
+            ca.VectorSpec(
+                lambda observation: observation["gap"] if observation["gap"][0] > 0 else observation["friend"]
+            ),
             rf"VectorSpec of .* cannot be compiled: it decides by the value of an array .*{LINE}",
         ),
     ],

@@ -34,7 +34,11 @@ def answered(capsys, *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("no_syntax", "study = (", r"no_syntax\.py cannot be read as a study: SyntaxError: '\(' was never closed \(.*\)"),
+        (
+            "no_syntax",
+            "study = (",
+            r"no_syntax\.py cannot be read as a study: SyntaxError: '\(' was never closed \(.*\)",
+        ),
         (
             "no_module",
             "import coadapt\n\nimport no_such_module\n",
@@ -51,7 +55,11 @@ def answered(capsys, *arguments: str) -> str:
             "import sys\nsys.exit('enough')\n",
             r"exits\.py cannot be read as a study: SystemExit: enough \(line 2 of exits\.py\)",
         ),
-        ("exits_at_once", "raise SystemExit\n", r"exits_at_once\.py cannot be read as a study: SystemExit \(line 1 of .*\)"),
+        (
+            "exits_at_once",
+            "raise SystemExit\n",
+            r"exits_at_once\.py cannot be read as a study: SystemExit \(line 1 of .*\)",
+        ),
         (
             "settings",
             "from tests.pipeline import lake\nstudy = lake.study(curve_points=0)\n",

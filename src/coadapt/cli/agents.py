@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from coadapt.pipeline.task import AnyTask
     from coadapt.players import Player
 
-OURS = "salesman/behaviour-conditioned"
+OURS, EPISODE = "salesman/behaviour-conditioned", Path("episode.gif")
 
 AgentName = Annotated[
     Positional[str],
@@ -69,9 +69,7 @@ def watch(
     ] = None,
     seed: Seed = 0,
     greedy: Greedy = False,
-    to: Annotated[Path, arg(help="The file to write: an animated .gif, or a .png or .svg of some moments.")] = Path(
-        "episode.gif"
-    ),
+    to: Annotated[Path, arg(help="The file to write: an animated .gif, or a .png or .svg of some moments.")] = EPISODE,
     study: StudyOfRun = None,
 ) -> None:
     """See an episode: the grid, and beside it what the agent believes its partner to be.

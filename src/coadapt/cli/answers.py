@@ -84,9 +84,8 @@ def _check_device() -> None:
         jax.devices()
     except Exception as problem:  # each kind of device has its own
         reason = str(problem).partition("\n")[0] or "it is not there"
-        raise _leave(
-            f"JAX cannot compute on JAX_PLATFORMS={asked} ({reason}); unset it, or mend that", MISTAKE
-        ) from None
+        sentence = f"JAX cannot compute on JAX_PLATFORMS={asked} ({reason}); unset it, or mend that"
+        raise _leave(sentence, MISTAKE) from None
 
 
 @contextmanager

@@ -24,8 +24,7 @@ def doctor(
 ) -> None:
     """What coadapt finds here: versions and known faults, devices, and how much room caches, artefacts and runs take.
 
-    What is pruned can be made again: a program is compiled anew, a stage is trained anew if somebody asks for it. Runs
-    are never removed.
+    What is pruned can be made again: programs are compiled anew, stages trained anew. Runs are never removed.
 
     Example: coadapt doctor --prune cache artefacts
     """
@@ -91,15 +90,14 @@ def _show_disk(root: Path) -> None:
 
 def _cache() -> tuple[Path, int]:
     """Where compiled programs are kept, and how many."""
-    from coadapt.storage.compiled import ENTRIES, all_compiled, entries
+    from coadapt.storage.compiled import ENTRIES, all_compiled
     from coadapt.storage.files import StorageError
 
-    if theirs := os.environ.get(THEIRS):
-        return Path(theirs), len(list(Path(theirs).glob(ENTRIES)))
     try:
-        return all_compiled(), len(entries(all_compiled()))
+        folder = Path(os.environ.get(THEIRS) or all_compiled())
     except StorageError:
-        return Path("nowhere: there is no home folder"), 0
+        folder = Path("nowhere: there is no home folder")
+    return folder, len(list(folder.rglob(ENTRIES)))
 
 
 def _show_devices() -> None:

@@ -24,6 +24,7 @@ Settings = Annotated[
     arg(name="set", help="Other values for fields of the configuration, as in policy.learning_rate=0.01 seeds=[0,1]."),
 ]
 RunName = Annotated[Path, arg(name="run", help="The run's name (its folder is then below runs/), or its folder.")]
+SomeRunName = Annotated[Path | None, arg(name="run", help="The same; usually it is called after what is run.")]
 Seeds = Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")]
 
 
@@ -97,11 +98,9 @@ def reproduce_matrix_game(
 ) -> None:
     """The paper's first experiment: a matrix game with partners whose preferences have to be found out.
 
-    Trains the behaviour-conditioned agent and the RL2 baseline for every alpha and seed at once, evaluates both beside
-    the exact Bayes-optimal player and three controls, prints the table, and writes summary.json, table.md and two
-    figures into the run's folder. Partners are easy to read at small alphas and hard at large ones.
-
-    Stop it with Ctrl-C whenever you like. The same command goes on, and what is finished is not trained twice.
+    Trains the behaviour-conditioned agent and the RL2 baseline for every alpha and seed at once, and evaluates both
+    beside the exact Bayes-optimal player and three controls. Partners are easy to read at small alphas. Stop it with
+    Ctrl-C whenever you like: the same command goes on, and what is finished is not trained twice.
 
     Example: coadapt reproduce matrix-game --seeds 3 --set alphas=[0.1,0.3] --run try
     """
@@ -117,22 +116,18 @@ def reproduce_matrix_game(
 def reproduce_salesman(
     pretrained: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
     seeds: Seeds = None,
-    run: Annotated[
-        Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman, or salesman_pretrained.")
-    ] = None,
+    run: SomeRunName = None,
     options: AllExperimentOptions = AS_BY_DEFAULT,
 ) -> None:
     """The paper's second experiment: a gridworld with partners of different skill.
 
     Trains clones by self-play, which leave novice, intermediate and skilled partners behind; with these it trains the
-    behaviour-conditioned agent, the LSTM baseline and a label-blind control, and lets all of them play with partners
-    from held-out populations that nobody trained with. Prints the paper's Table 2 three ways (theirs, ours and the
-    exact optimum), where return is lost, how soon the agent knows its partner and what it does when another takes over,
-    and writes summary.json, table.md, figures and the trained agents into the run's folder.
+    behaviour-conditioned agent, the LSTM baseline and a label-blind control, and lets all of them play with held-out
+    partners. Prints the paper's Table 2 beside ours and the exact optimum, where return is lost, how soon the agent
+    knows its partner and what it does when another takes over, and writes tables, figures and the trained agents.
 
-    Training takes an afternoon on two cores with five seeds, and can be stopped and go on at any time. With --preset
-    quick one seed of the agent is trained from nothing in a few minutes and tried with the partners that come with the
-    package. --pretrained takes about half an hour, a few minutes with --preset quick.
+    Takes an afternoon on two cores, and can be stopped and go on at any time. With --preset quick one seed is trained
+    in minutes and tried with the package's partners. --pretrained takes half an hour, with --preset quick minutes.
 
     Example: coadapt reproduce salesman --pretrained --preset quick
     """
@@ -150,7 +145,7 @@ def reproduce_salesman(
 @trainings.command("salesman")
 def train_salesman(
     seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
-    run: Annotated[Path | None, arg(name="run", help="The run's name, or its folder. Usually: salesman_SEED.")] = None,
+    run: SomeRunName = None,
     options: AllExperimentOptions = AS_BY_DEFAULT,
 ) -> None:
     """One behaviour-conditioned agent for the salesman's game, with its partners.

@@ -11,12 +11,9 @@ from coadapt.cli.experiments import RUNS
 
 def report(
     of: Annotated[
-        Positional[tuple[Path, ...]],
-        arg(help="Runs by name, or folders of results. Usually: the folder `results` here."),
+        Positional[tuple[Path, ...]], arg(help="Runs by name, or folders of results. Usually: the folder `results`.")
     ] = (),
-    to: Annotated[
-        Path | None, arg(help="The folder to write to. Usually: the first of those the report is of.")
-    ] = None,
+    to: Annotated[Path | None, arg(help="The folder to write to. Usually: the first the report is of.")] = None,
 ) -> None:
     """One page of results to look at, and the same as Markdown: tables, figures, settings, versions and times.
 

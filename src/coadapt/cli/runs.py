@@ -25,9 +25,8 @@ def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed."
         tell(f"There are no runs in {root} yet. Start one with: coadapt reproduce matrix-game")
         return
     rows = [[g.name, g.experiment, g.state, _progress(g), g.stage, _in_short(g)] for g in glances]
-    Table(
-        f"Runs in {root}", ["run", "experiment", "state", "done", "stage", "in short"], rows, left=(1, 2, 4, 5)
-    ).show()
+    columns = ["run", "experiment", "state", "done", "stage", "in short"]
+    Table(f"Runs in {root}", columns, rows, left=(1, 2, 4, 5)).show()
 
 
 @run_commands.command("show")

@@ -49,7 +49,9 @@ class FixedPopulation(NamedTuple):
 def check_partners(given: Any) -> Partners:
     """The same partners, if they are that, each with a label; else a sentence."""
     if isinstance(given, Population):
-        raise Unfit(f"partners are asked for, not a population ({type(given).__name__}); give its .partners, or draw some")
+        raise Unfit(
+            f"partners are asked for, not a population ({type(given).__name__}); give its .partners, or draw some"
+        )
     if not isinstance(given, Partners):
         raise Unfit(f"partners must be coadapt.Partners(players, labels, ids), not {shape_of(given)}")
     players, labels, ids = given

@@ -24,7 +24,7 @@ from coadapt.pipeline.random_play import Found, are_alike, check_found, played_a
 from coadapt.pipeline.sources.mixture import together
 from coadapt.pipeline.sources.scripted import Scripted
 from coadapt.pipeline.task import ROLES, AnyTask, check_task, seen_in
-from coadapt.players import Player, Seen, check_decision, check_is_player, shown_first
+from coadapt.players import Seen, check_decision, check_is_player, shown_first
 
 DRAWN = 60
 """So many partners are drawn from a population that has no end."""

@@ -75,8 +75,7 @@ class Worker:
         self.run.log(text)
 
     def _new_tracker(self) -> Tracker | None:
-        run, asked = self.run, self.options.track
-        return None if asked is None else TRACKERS[asked](run.folder, run.name, run.id, run.config)
+        return TRACKERS[self.options.track](self.run) if self.options.track else None
 
     def nothing_to_lose(self) -> AbstractContextManager[None]:
         """Within it, be it to plan or to compile, a command that is asked to stop does so at once."""

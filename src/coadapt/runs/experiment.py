@@ -10,9 +10,10 @@ import jax
 from coadapt.configs.data import plain
 from coadapt.runs.footprint import weighed
 from coadapt.runs.stage import Inputs, Stage
-from coadapt.storage.artefacts import artefact_name
+from coadapt.storage.files import json_text
 from coadapt.storage.fingerprint import fingerprint
 from coadapt.storage.numerics import numerics
+from coadapt.storage.sealed import checksum
 from coadapt.tables import Table
 
 
@@ -77,21 +78,20 @@ def _shapes(stage: Stage, inputs: Inputs) -> tuple[Any, Any]:
 
 
 def artefact_names(experiment: Experiment, stages: Sequence[Stage], origins: dict[str, str]) -> dict[str, str]:
-    """What each stage's outcome is kept under, by stage.
+    """What each stage's outcome is kept under, by stage: its name, and a checksum of all that it depends on.
 
-    A stage may go on from a checkpoint of another run. Then its outcome depends on that, too: `origins` has the
-    checksums of such checkpoints, by stage.
+    `origins` has the checksums of the checkpoints of other runs that stages go on from.
     """
     names: dict[str, str] = {}
     for stage in stages:
-        names[stage.name] = artefact_name(
-            stage.name,
-            experiment=experiment.name,
-            settings=plain(stage.settings),
-            chunks=stage.chunks,
-            inputs={need: names[need] for need in stage.needs},
-            code=fingerprint(*stage.code),
-            numerics=numerics(),
-            origin=origins.get(stage.name),
-        )
+        depends_on = {
+            "experiment": experiment.name,
+            "settings": plain(stage.settings),
+            "chunks": stage.chunks,
+            "inputs": {need: names[need] for need in stage.needs},
+            "code": fingerprint(*stage.code),
+            "numerics": numerics(),
+            "origin": origins.get(stage.name),
+        }
+        names[stage.name] = f"{stage.name}-{checksum(json_text(depends_on).encode())[:16]}"
     return names

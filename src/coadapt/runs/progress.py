@@ -134,10 +134,7 @@ class Bars(Progress):
 
 
 class Listener:
-    """A stream that somebody may have stopped listening to, such as a terminal that was closed.
-
-    That nobody is left is no reason to stop working.
-    """
+    """A stream that somebody may have stopped listening to, as to a terminal that was closed: no reason to stop."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -171,11 +168,7 @@ def to_stderr(text: str) -> None:
 
 
 def keep_streams_open() -> None:
-    """Let nobody listen where input, output or errors were closed before we came.
-
-    Otherwise the next file to be opened would take the place of the stream, and whatever a library has to tell would
-    be written into that file.
-    """
+    """Let nobody listen where a stream was closed before we came, or the next file to be opened takes its place."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(descriptor)

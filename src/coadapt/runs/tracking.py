@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
+
+from coadapt.storage.runs import Run
 
 
 class Tracker(Protocol):
@@ -21,15 +22,14 @@ class Tracker(Protocol):
 class TensorBoard:
     """Event files in the run's folder: tensorboard --logdir runs"""
 
-    def __init__(self, folder: Path, name: str, identity: str, config: dict[str, Any]):
-        del name, identity, config
-        from tensorboardX import SummaryWriter
-
-        self._writer_for = lambda stage, purge: SummaryWriter(str(folder / "tensorboard" / stage), purge_step=purge)
+    def __init__(self, run: Run):
+        self._folder = run.folder / "tensorboard"
         self._writers: dict[str, Any] = {}
 
     def begin(self, stage: str, iteration: int) -> None:
-        self._writers[stage] = self._writer_for(stage, iteration + 1)
+        from tensorboardX import SummaryWriter
+
+        self._writers[stage] = SummaryWriter(str(self._folder / stage), purge_step=iteration + 1)
 
     def log(self, stage: str, iteration: int, numbers: dict[str, float]) -> None:
         for name, value in numbers.items():
@@ -43,17 +43,17 @@ class TensorBoard:
 class WeightsAndBiases:
     """A run of Weights & Biases, offline unless WANDB_MODE says otherwise: wandb sync runs/NAME/wandb/offline-*"""
 
-    def __init__(self, folder: Path, name: str, identity: str, config: dict[str, Any]):
+    def __init__(self, run: Run):
         import wandb
 
         mode: Any = os.environ.get("WANDB_MODE", "offline")
         self._run = wandb.init(
             project="coadapt",
-            name=name,
-            id=identity,
+            name=run.name,
+            id=run.id,
             resume="allow" if mode == "online" else None,
-            dir=str(folder),
-            config=config,
+            dir=str(run.folder),
+            config=run.config,
             mode=mode,
             settings=wandb.Settings(silent=True),
         )

@@ -1,7 +1,4 @@
-"""What finished stages came to, kept once and shared by all runs.
-
-An artefact's name is a checksum of everything it depends on, so whoever asks for the name gets the right one.
-"""
+"""What finished stages came to, kept once and shared by all runs, each under a name made of all that it depends on."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,21 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coadapt.storage import trees
-from coadapt.storage.files import (
-    Damaged,
-    Incompatible,
-    check_kinds,
-    json_text,
-    make_folder,
-    remove_leftovers,
-    write_bytes,
-)
+from coadapt.storage.files import Damaged, Incompatible, check_kinds, make_folder, remove_leftovers, write_bytes
 from coadapt.storage.journal import read_lines
 from coadapt.storage.lock import Busy, locked
 from coadapt.storage.sealed import checksum
 
-METRICS = "metrics.jsonl"
-OUTCOME = "outcome"
+METRICS, OUTCOME = "metrics.jsonl", "outcome"
 KINDS = {"seconds": int | float | None, "commit": str | None, "finished": str | None, "run": str | None}
 """What is made use of, of all that a manifest says about an outcome."""
 
@@ -51,14 +39,10 @@ class Artefacts:
             about = artefact.about | {"artefact": name, "metrics": checksum(artefact.metrics)}
             trees.save(folder / OUTCOME, artefact.tree, about)
 
-    def has(self, name: str) -> bool:
-        """Whether there seems to be one of this name."""
-        return trees.manifest_file(self.folder / name / OUTCOME).exists()
-
     def find(self, name: str, like: Any, report: Callable[[str], None]) -> Artefact | None:
         """The artefact of this name, if there is one and it is whole; else a report of what is wrong with it."""
         path = self.folder / name / OUTCOME
-        if not self.has(name):
+        if not trees.manifest_file(path).exists():
             if trees.arrays_file(path).exists():
                 report(f"{trees.manifest_file(path)} is missing, so {name} cannot be used")
             return None
@@ -78,8 +62,3 @@ class Artefacts:
         if checksum(b"".join(line.data for line in lines)) != about.get("metrics"):
             report(f"{file} is missing or was changed after it was written; what can be read of it is used")
         return b"".join(line.data for line in lines if line.record is not None)
-
-
-def artefact_name(stage: str, **depends_on: Any) -> str:
-    """The stage's name and a checksum of all that its outcome depends on."""
-    return f"{stage}-{checksum(json_text(depends_on).encode())[:16]}"

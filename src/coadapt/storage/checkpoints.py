@@ -73,11 +73,9 @@ class Checkpoints:
 
     def _paths(self, stage: str) -> list[Path]:
         """All that have a manifest, the newest first."""
-        name = re.compile(rf"{re.escape(stage)}-(\d+)\.json")
-        numbered = [
-            (int(match[1]), file) for file in self.folder.glob("*.json") if (match := name.fullmatch(file.name))
-        ]
-        return [file.with_suffix("") for _, file in sorted(numbered, reverse=True)]
+        name = re.compile(rf"{re.escape(stage)}-\d+\.json")
+        found = [file.with_suffix("") for file in self.folder.glob("*.json") if name.fullmatch(file.name)]
+        return sorted(found, key=lambda path: int(path.name.rpartition("-")[2]), reverse=True)
 
 
 def _name(meta: CheckpointMeta) -> str:

@@ -94,9 +94,9 @@ def _imports(package: str, source: bytes) -> list[str]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names if alias.name != DOOR]
         if isinstance(node, ast.ImportFrom):
-            source = resolve_name("." * node.level + (node.module or ""), package)
+            home = resolve_name("." * node.level + (node.module or ""), package)
             taken = [alias.name for alias in node.names]
-            names += map(_behind_the_door, taken) if source == DOOR else [source, *(f"{source}.{n}" for n in taken)]
+            names += map(_behind_the_door, taken) if home == DOOR else [home, *(f"{home}.{n}" for n in taken)]
     return [*names, *_through_the_door(tree)]
 
 

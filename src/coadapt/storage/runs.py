@@ -1,7 +1,4 @@
-"""A run is a folder; docs/runs.md says what lies in it. The runs beside it share artefacts/, the finished stages.
-
-Here is how a run's files are written and read, and what can be told of it from outside.
-"""
+"""A run is a folder; docs/runs.md says what lies in it. The runs beside it share artefacts/, the finished stages."""
 
 import os
 from collections.abc import Callable
@@ -185,11 +182,7 @@ def read(folder: Path) -> Run:
 
 
 def tidy(run: Run, report: Callable[[str], None]) -> None:
-    """Before a run goes on: away with half-written and damaged files, and the configuration back if it came to harm.
-
-    Lines of the metrics that cannot be read are named. A last line without its end was cut off by a kill, and is no
-    damage.
-    """
+    """Before a run goes on: away with half-written and damaged files, and the configuration back if it came to harm."""
     for folder in (run.folder, run.folder / "checkpoints", run.folder / "metrics", run.results):
         remove_leftovers(folder)
     try:
@@ -202,7 +195,7 @@ def tidy(run: Run, report: Callable[[str], None]) -> None:
     run.checkpoints.set_damaged_aside(report)
     for file in sorted((run.folder / "metrics").glob("*.jsonl")):
         for line in read_lines(file):
-            if _number(line) is None and line.data.endswith(b"\n"):
+            if _number(line) is None and line.data.endswith(b"\n"):  # else it was cut off by a kill
                 report(f"line {line.number} of {file} cannot be read and is left out: {line.data[:80]!r}")
 
 
