@@ -132,9 +132,9 @@ def test_a_policy_that_has_not_learnt_is_named(lost):
     untrained = made_up(HEALTHY | same, lost, policy=-FALLING[:1])
     assert wrong_in(untrained) == [POLICY]
     assert why(untrained).endswith(
-        "even with the oracle label it earns 0.5000 (0.5000 to 0.5000) less than LSTM; true labels and shuffled ones"
-        " are all the same to it; its learning curve is too short to tell more. Advice: train it for longer"
-        " (policy.iterations)."
+        "even with the oracle label it earns 0.5000 (0.5000 to 0.5000) less than LSTM;"
+        " it earns no more with the oracle label than with a shuffled one;"
+        " its learning curve is too short to tell more. Advice: train it for longer (policy.iterations)."
     )
     alone = made_up(same, lost, policy=-FALLING)
     assert wrong_in(alone) == [POLICY]
@@ -189,6 +189,26 @@ def test_labels_that_do_harm_are_named():
     )
 
 
+def test_labels_are_right_that_can_be_predicted():
+    """A policy that has hardly learnt does with them what it likes, to its harm or not: it is no use to ask it."""
+    random = HEALTHY | {MAIN: 0.1, "oracle_label": 0.1, "shuffled_label": 0.7, "label_blind": 0.0, "lstm": 0.0}
+    for policy in (LEVEL, -FALLING, FALLING[:1]):
+        assert wrong_in(made_up(random, policy=policy)) == [POLICY]
+    assert wrong_in(made_up(random, accuracy=0.0, predictor=FALLING)) == [LABELS]
+
+
+def test_if_the_predictor_was_not_asked_a_policy_that_is_done_tells_of_labels():
+    harmed = HEALTHY | {MAIN: 0.1, "oracle_label": 0.1, "shuffled_label": 0.7}
+    assert wrong_in(made_up(harmed)._replace(opinions={})) == [LABELS]
+    assert wrong_in(made_up(harmed, policy=FALLING[:1])._replace(opinions={})) == [POLICY]
+    assert wrong_in(made_up(dict.fromkeys(HEALTHY, 0.5))._replace(opinions={})) == []
+
+
+def test_where_it_is_not_known_whether_they_had_learnt_that_is_said():
+    told = why(made_up(predictor=FALLING[:1], policy=FALLING[:1]))
+    assert "; whether policy and predictor had been done with learning is not known (see curve_points)." in told
+
+
 def test_where_types_do_not_matter_that_is_said():
     """All that learn are done with it, and types are known, but the policy earns the same whatever it is told."""
     told = why(made_up(dict.fromkeys(HEALTHY, 0.5), {}))
@@ -213,11 +233,19 @@ def test_sizes_have_intervals():
 
 
 def test_of_one_seed_the_episodes_tell_how_sure_it_is():
-    """Each cell is known to 0.03, a mean of three to 0.03 / sqrt(3), a difference of two to sqrt(2) times that."""
-    found = found_in(made_up(lost={}, seeds=(3,)))[EITHER].lost
+    """Each cell is known to 0.03, a mean of three to 0.03 / sqrt(3), a difference of two to sqrt(2) times that.
+
+    Of twice as many partners it is known to half of the square.
+    """
+    one = made_up(lost={}, seeds=(3,))
+    found = found_in(one)[EITHER].lost
     assert found is not None
     assert found.error == pytest.approx(0.03 * (2 / 3) ** 0.5)
     assert found.low == pytest.approx(0.1 - 1.96 * found.error)
+    cells, ids = {way: of * 2 for way, of in one.cells.items()}, list(one.held_out_ids) * 2
+    twice = found_in(one._replace(cells=cells, held_out_ids=ids, opinions={}))[EITHER].lost
+    assert twice is not None
+    assert twice.error == pytest.approx(0.03 * (2 / 6) ** 0.5)
     assert "new episodes" in diagnosis_tables(made_up(seeds=(3,)))[0].title
 
 
@@ -266,6 +294,10 @@ def test_beliefs_are_told_by_step():
     assert facts is not None
     predictor = facts.known["predictor"]
     assert predictor[:6] == pytest.approx((2, 1 / 3, 0.9, 0.9, (1 / 3 + 2.7) / 4, 1 / 3))
+    two_types = [PartnerId(100, name, held_out=True) for name in ("novice", "novice", "skilled")]
+    facts = facts_of(made_up()._replace(held_out_ids=two_types))
+    assert facts is not None
+    assert facts.known["predictor"].guess == 1 / 2
 
 
 def test_returns_stand_side_by_side():
@@ -293,6 +325,7 @@ def without(*parts: str):
         *(without(part) for part in PARTS),
         *(without(*(part for part in PARTS if part != only)) for only in PARTS),
         without(*PARTS),
+        made_up()._replace(cells={**made_up().cells, ("lstm_matched", 3, "sample"): [Cell(10.0, 9.0, 0.03, 1.0)] * 3}),
         made_up(seeds=(3,)),
         *(
             made_up({who: of for who, of in HEALTHY.items() if who != missing})

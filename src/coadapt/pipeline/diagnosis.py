@@ -3,9 +3,9 @@
 What each of them loses is the difference in return between two who play alike but for that. A part is wrong where it
 does not do what it is there for, and not because it could do better: what is left to lose is lost somewhere.
 
-- The labels, where the truth does harm, or where neither the policy nor the predictor finds anything in them.
-- The policy, where another method earns more than it does with the oracle label, or where it makes no use of labels
-  that can be predicted and is not done with learning.
+- The labels, where they are no use to the policy, and the predictor does not find out of which type partners are.
+- The policy, where another method earns more than it does with the oracle label, or where labels that the predictor can
+  tell are no use to it: if it is done with learning and they do no harm, types may just not matter.
 - The predictor, where it loses most of what it is worth to know the type.
 """
 
@@ -54,18 +54,27 @@ def _at_stake(facts: Facts, cause: Cause) -> float:
 
 
 def _labels(facts: Facts) -> Cause:
-    worth, predictor = facts.over_shuffled, facts.known.get("predictor")
+    worth = facts.over_shuffled
     if worth is None:
         return Cause(LABELS, None, False, "", "")
-    harmful, found_by_policy = (-worth).certain, worth.seen
-    found_by_predictor = predictor is None or predictor.better.seen or facts.training("belief").improves
-    wrong = harmful or not (found_by_policy or found_by_predictor)
+    wrong, harmful = not (worth.seen or _tells_types(facts)), (-worth).certain
     over_blind = [_more(facts.over_blind, "label-blind")] if facts.over_blind else []
     earns = listed([_more(worth, "with a shuffled one"), *over_blind])
     evidence = [f"with the oracle label the policy earns {earns}", *(_predictions(facts) if wrong else ())]
-    unused = "" if found_by_policy else "types do not matter in this game, or the policy has not learnt to use labels"
-    advice = _labels_advice(facts, harmful) if wrong else unused
-    return Cause(LABELS, -worth if harmful else None, wrong, _joined(evidence), advice)
+    unused = "types do not matter in this game, or the policy has not learnt to use labels"
+    advice = _labels_advice(facts, harmful) if wrong else "" if worth.seen else unused
+    return Cause(LABELS, -worth if wrong and harmful else None, wrong, _joined(evidence), advice)
+
+
+def _tells_types(facts: Facts) -> bool:
+    """The predictor finds in labels what it was trained to, or still may. Who is surely wrong has found something else.
+
+    If it was not asked, a policy that is done with learning and yet suffers from the truth tells that it would not.
+    """
+    predictor, worth = facts.known.get("predictor"), facts.over_shuffled
+    if predictor is None:
+        return not (worth and (-worth).certain and facts.training("policy").is_level)
+    return predictor.better.seen or (facts.training("belief").improves and not (-predictor.better).seen)
 
 
 def _labels_advice(facts: Facts, harmful: bool) -> str:
@@ -84,10 +93,10 @@ def _labels_advice(facts: Facts, harmful: bool) -> str:
 def _policy(facts: Facts) -> Cause:
     ahead, worth, training = facts.ahead, facts.over_shuffled, facts.training("policy")
     behind = ahead is not None and ahead.certain
-    unused = worth is not None and not worth.seen and not training.is_level
+    unused = worth is not None and not worth.seen and ((-worth).certain or not training.is_level)
     evidence = [
         f"even with the oracle label it earns {ahead} less than {facts.rival}" if behind else "",
-        "true labels and shuffled ones are all the same to it" if unused else "",
+        "it earns no more with the oracle label than with a shuffled one" if unused else "",
         str(training),
     ]
     lost = facts.by_acting or (ahead if ahead and ahead.mean > 0 else None)
@@ -147,9 +156,8 @@ def _joined(parts: Sequence[str]) -> str:
 def why(results: Results) -> str:
     """What is wrong, in a sentence, or else by what most is lost; nothing where losses were not measured."""
     facts = facts_of(results)
-    all_causes = causes(facts) if facts else []
-    told = [cause for cause in all_causes if cause.wrong or cause.lost]
-    if not told:
+    told = [cause for cause in causes(facts) if cause.wrong or cause.lost] if facts else []
+    if facts is None or not told:
         return ""
     first, *_ = told
     if first.wrong:
@@ -157,8 +165,15 @@ def why(results: Results) -> str:
         return f"Something is wrong with {first.name}{loses}: {first.evidence}. Advice: {first.advice}."
     most = f"most is lost by {first.name}, {first.lost} of the return (to earn more: {first.advice})"
     remains = most if first.lost and first.lost.seen else "what the agent loses is within noise"
-    no_use = [cause.advice for cause in all_causes if cause.name == LABELS and cause.advice]
-    return f"Nothing is found to be wrong: {'; '.join((remains, *no_use))}."
+    return f"Nothing is found to be wrong: {'; '.join((remains, *_doubts(facts)))}."
+
+
+def _doubts(facts: Facts) -> list[str]:
+    """Whether more could be wrong than was found, or nothing can be gained at all."""
+    trainings = {facts.parts[part]: facts.training(part) for part in facts.parts}
+    short = " and ".join(purpose for purpose, training in trainings.items() if training.metric and not training.gain)
+    unknown = f"whether {short} had been done with learning is not known (see curve_points)" if short else ""
+    return [doubt for doubt in (_labels(facts).advice, unknown) if doubt]
 
 
 def diagnosis(results: Results) -> dict[str, Any]:

@@ -217,13 +217,12 @@ def facts_of(results: Results) -> Facts | None:
     others = rivals_of(results, all_earned)
     blind = [who for who in others if METHODS[who].is_blind]
     untold = [*blind, *(who for who in all_earned if who.startswith(ALWAYS))]
-    tells_types = len(results.types) > 1  # or one label is as good as another
     by_predictor, by_nobody, by_acting = _by_oracle(results) or (over(TRUTH, results.main), None, None)
     return Facts(
         earned=all_earned,
-        over_shuffled=over(TRUTH, SHUFFLED) if tells_types else None,
+        over_shuffled=over(TRUTH, SHUFFLED) if len(results.types) > 1 else None,  # of one type all labels are the same
         over_blind=over(TRUTH, best(blind)),
-        over_untold=over(TRUTH, best(untold)) if tells_types else None,
+        over_untold=over(TRUTH, best(untold)),
         by_predictor=by_predictor,
         by_nobody=by_nobody,
         by_acting=by_acting,
