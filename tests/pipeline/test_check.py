@@ -1,5 +1,8 @@
 """What is said of a game, of partners and of encoders that cannot be used: a table of mistakes and sentences."""
 
+# Most of what is handed over here is of a wrong type on purpose.
+# pyright: reportArgumentType=false, reportIncompatibleMethodOverride=false
+
 import re
 import sys
 from contextlib import contextmanager
@@ -46,7 +49,7 @@ def steps(**other: Any):
 @contextmanager
 def refused(sentence: str):
     """Within it a ValueError says this, as a regular expression, and no more than a line."""
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=r".") as caught:
         yield
     assert re.fullmatch(sentence, str(caught.value)), str(caught.value)
 
@@ -119,8 +122,8 @@ def decides(self, state, actions, key):
         ),
         (
             {"observe": lambda self, state, seat: jnp.zeros(5).at[state["taken"].item()].set(1)},
-            r"Lake\.observe cannot be compiled: it takes the value out of an array \(\.item\(\), int\(\), float\(\), or as a"
-            rf" size\); keep it as an array{LINE}",
+            r"Lake\.observe cannot be compiled: it takes the value out of an array \(\.item\(\), int\(\), float\(\), or"
+            rf" as a size\); keep it as an array{LINE}",
         ),
         (
             {"privileged": lambda self, state, seat: jnp.float32(TYPES.index(TYPES[state["taken"]]))},
@@ -346,13 +349,13 @@ class Other:
             rf"decide of partner 0-odd \(Has\) fails: KeyError: 'gaps'{LINE}",
         ),
         (
-            Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory if memory > 0 else memory, {})),
+            Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory if memory > 0 else -memory, {})),
             rf"decide of partner 0-odd \(Has\) cannot be compiled: it decides by the value of an array .*{LINE}",
         ),
         (
             Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory.astype(float), {})),
-            r"the memory of partner 0-odd \(Has\) must keep its shape and kind, and is int32\[\] from start and float32\[\]"
-            " from decide",
+            r"the memory of partner 0-odd \(Has\) must keep its shape and kind, and is int32\[\] from start and"
+            r" float32\[\] from decide",
         ),
         (
             Has(lambda seen, memory: ca.Decision(jnp.zeros(3), None, {})),
@@ -437,8 +440,8 @@ def test_types_that_nobody_can_tell_apart_are_remarked():
     partners = {"a": [Walks(2), Walks(0)], "b": Walks(2), "c": [Walks(0), Walks(2), Walks(0)], "d": Walks(2, 0.2)}
     (remark,) = ca.check(GAME, partners, {"a": Walks(2), "c": Walks(1)})
     assert remark == (
-        "partners of type 'a' and of type 'c' did exactly the same in a few episodes: if they always do, nobody can tell"
-        " them apart"
+        "partners of type 'a' and of type 'c' did exactly the same in a few episodes: if they always do, nobody can"
+        " tell them apart"
     )
 
 
@@ -585,7 +588,8 @@ HEAD = "import jax.numpy as jnp\nimport coadapt as ca\nfrom tests.pipeline impor
         (
             2,
             "class Lake(lake.Lake):\n    num_actions = 3\nstudy = lake.study(Lake())\n",
-            r"lake_2\.py cannot be read as a study: Lake\.num_actions must be a pair, .*, not 3 \(line \d+ of lake\.py\)",
+            r"lake_2\.py cannot be read as a study: Lake\.num_actions must be a pair, .*, not 3 \(line \d+ of"
+            r" lake\.py\)",
         ),
         (
             3,

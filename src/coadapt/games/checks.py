@@ -95,7 +95,7 @@ def check_same_seats(game: Any, shapes: Shapes) -> None:
     kinds = [jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), each) for each in (main, partner)]
     if len(set(game.num_actions)) > 1 or kinds[MAIN] != kinds[PARTNER]:
         raise Unfit(
-            f"whoever plays with copies of itself needs two seats that are alike, and in {type(game).__name__} they have"
+            f"whoever plays with copies of itself needs two seats that are alike; in {type(game).__name__} they have"
             f" {game.num_actions[MAIN]} actions and see {shapes_of(main)}, and {game.num_actions[PARTNER]} actions and"
             f" see {shapes_of(partner)}"
         )

@@ -34,7 +34,7 @@ REMEDIES: dict[type[Exception], str] = {  # the first that fits
     errors.ConcretizationTypeError: (
         "it takes the value out of an array (.item(), int(), float(), or as a size); keep it as an array"
     ),
-    errors.UnexpectedTracerError: "it uses an array that was kept from another call (as in self.x); keep it in the state",
+    errors.UnexpectedTracerError: "it uses an array kept from another call (as in self.x); keep it in the state",
     errors.NonConcreteBooleanIndexError: "it picks as many elements as a mask says; use jnp.where with three arguments",
 }
 

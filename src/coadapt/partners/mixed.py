@@ -60,7 +60,7 @@ def players_by_type(given: Any) -> dict[str, list[Player]]:
     listed: dict[str, list[Player]] = {}
     for name, players in given.items():
         is_list = isinstance(players, Sequence) and not hasattr(players, "decide") and not isinstance(players, str)
-        listed[name] = list(players) if is_list else [players]
+        listed[name] = list(players) if is_list else [players]  # pyright: ignore[reportArgumentType] (looked at next)
         for player in listed[name]:
             check_is_player(f"whoever is of type {name!r}", player)
     return listed

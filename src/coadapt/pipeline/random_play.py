@@ -106,12 +106,14 @@ def _episode(key: Key, game: Game, partner: Player) -> Found:
 
 def _wrong_in(turn: Turn, transition: Transition) -> Wrong:
     logits = turn.decisions[PARTNER].logits
-    observations = [(now.observation, later.observation) for now, later in zip(turn.seen, transition.next_seen)]
+    observations = [
+        (now.observation, later.observation) for now, later in zip(turn.seen, transition.next_seen, strict=True)
+    ]
     main, partner = (jax.tree.map(lambda a, b: _is_wrong(a) | _is_wrong(b), *each) for each in observations)
-    legal = (jnp.bool_(True) if seen.legal is None else jnp.any(seen.legal) for seen in turn.seen)
+    stuck = lambda seat: jnp.bool_(False) if turn.seen[seat].legal is None else ~jnp.any(turn.seen[seat].legal)
     return Wrong(
         (main, partner),
-        tuple(~some for some in legal),
+        (stuck(MAIN), stuck(PARTNER)),
         jnp.any(jnp.isnan(logits) | jnp.isposinf(logits)),
         jnp.all(jnp.isneginf(logits)),
         _is_wrong(transition.reward),
@@ -126,16 +128,26 @@ def _is_wrong(array: Any) -> Flag:
 
 def check_found(game: Game, names: list[str], found: Found) -> None:
     """A sentence, as a ValueError, if anything went wrong in any episode; partners are called by these names."""
-    name, wrong = type(game).__name__, found.wrong
-    for seat in (MAIN, PARTNER):
-        if wrong.no_legal_action[seat].any():
-            raise Unfit(f"{name}.legal leaves {WHO_SITS[seat]} no action; everybody needs one while an episode goes on")
+    _check_partners_found(names, found.wrong)
+    _check_game_found(game, found.wrong)
+    if not found.ended.all():
+        raise NeverEnds(game)
+
+
+def _check_partners_found(names: list[str], wrong: Wrong) -> None:
     for flags, complaint in (
         (wrong.logits, "has logits that are NaN or plus infinity"),
         (wrong.no_action_taken, "takes no legal action: the logits of all of them are minus infinity"),
     ):
         for who in np.flatnonzero(flags.any(axis=1)):
             raise Unfit(f"{names[who]} {complaint}")
+
+
+def _check_game_found(game: Game, wrong: Wrong) -> None:
+    name = type(game).__name__
+    for seat in (MAIN, PARTNER):
+        if wrong.no_legal_action[seat].any():
+            raise Unfit(f"{name}.legal leaves {WHO_SITS[seat]} no action; everybody needs one while an episode goes on")
     for field in ("reward", "shaping"):
         if getattr(wrong, field).any():
             raise Unfit(f"{name}.step returns an Outcome whose {field} is not finite")
@@ -143,8 +155,6 @@ def check_found(game: Game, names: list[str], found: Found) -> None:
         for place, flags in named_leaves("observation", observation):
             if flags.any():
                 raise Unfit(f"{name}.observe shows {WHO_SITS[seat]} a number that is not finite, in {place}")
-    if not found.ended.all():
-        raise NeverEnds(game)
 
 
 def are_alike(found: Found, one: int, other: int) -> bool:
