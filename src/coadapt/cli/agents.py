@@ -23,8 +23,7 @@ Seed = Annotated[int, arg(help="Of all chances: layouts, and actions.")]
 def evaluate(
     agent: AgentName = OURS,
     partners: Annotated[
-        tuple[str, ...],
-        arg(help="Whom it plays with, by name or path. Usually: all held-out partners of the package."),
+        tuple[str, ...], arg(help="Whom it plays with, by name or path. Usually: the package's held-out partners.")
     ] = (),
     episodes: Annotated[int, arg(help="With each partner.")] = 2_000,
     greedy: Greedy = False,
@@ -40,6 +39,7 @@ def evaluate(
     from coadapt.configs.checks import whole
     from coadapt.pipeline.trial import try_out
     from coadapt.runs.progress import for_terminal
+    from coadapt.tables import Table
 
     with mistakes_explained():
         whole("episodes", episodes)
@@ -50,7 +50,13 @@ def evaluate(
         ours, others = _seated(agent, names)
     with for_terminal(quiet).stage("episodes", episodes, first="compiling") as advance:
         cells = try_out(ours, others, episodes, greedy, seed, advance)
-    _table(agent, names, cells, episodes, greedy).show()
+    rows = [
+        [name, f"{cell.length:.2f}", f"{cell.total:.4f}", f"{cell.total_error:.4f}", f"{cell.finished:.2%}"]
+        for name, cell in zip(names, cells, strict=True)
+    ]
+    how = "taking its likeliest action" if greedy else "sampling its actions"
+    title = f"{agent}, {how}, {episodes:,} episodes with each partner"
+    Table(title, ["partner", "length", "return", "standard error", "finished"], rows).show()
 
 
 def watch(
@@ -103,15 +109,3 @@ def _seated(agent: str, partners: tuple[str, ...]) -> tuple["Saved", list["Saved
         if other.agent is not PARTNER:
             raise Incompatible(f"{name} is an agent ({other.agent.name}), not a partner of clone training")
     return ours, others
-
-
-def _table(agent: str, names: tuple[str, ...], cells: list, episodes: int, greedy: bool):
-    from coadapt.tables import Table
-
-    rows = [
-        [name, f"{cell.length:.2f}", f"{cell.total:.4f}", f"{cell.total_error:.4f}", f"{cell.finished:.2%}"]
-        for name, cell in zip(names, cells, strict=True)
-    ]
-    how = "taking its likeliest action" if greedy else "sampling its actions"
-    title = f"{agent}, {how}, {episodes:,} episodes with each partner"
-    return Table(title, ["partner", "length", "return", "standard error", "finished"], rows)
