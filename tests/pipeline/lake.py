@@ -21,7 +21,7 @@ class Lake:
     def step(self, state, actions, key):
         after = {"taken": state["taken"] + 1, "places": (state["places"] + jnp.stack(actions) - 1) % 5}
         reward = after["places"][0] == after["places"][1]
-        return after, ca.Outcome(reward, terminated=False, truncated=after["taken"] == self.max_steps)
+        return after, ca.Outcome(reward, terminated=jnp.bool_(False), truncated=after["taken"] == self.max_steps)
 
     def observe(self, state, seat):
         agent, friend = state["places"]

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,8 @@ def answered(capsys, *arguments: str) -> str:
         (
             "no_module",
             "import coadapt\n\nimport no_such_module\n",
-            r"no_module\.py cannot be read as a study: ModuleNotFoundError: No module named 'no_such_module' \(line 3 of"
-            r" no_module\.py\)",
+            r"no_module\.py cannot be read as a study: ModuleNotFoundError: No module named 'no_such_module' \(line 3"
+            r" of no_module\.py\)",
         ),
         (
             "fails",
@@ -112,11 +113,14 @@ def test_a_file_may_define_several_studies(tmp_path, monkeypatch, capsys):
 # Runs, and where their studies came from
 
 
+NUMBERS = count()
+"""Python reads a module of one name once."""
+
+
 @pytest.fixture
 def found(tmp_path, monkeypatch) -> StudyFile:
     """A study in a file of its own."""
-    study_file.count = getattr(study_file, "count", 0) + 1
-    return study_in(study_file(monkeypatch, tmp_path, f"walk_{study_file.count}", LAKE))
+    return study_in(study_file(monkeypatch, tmp_path, f"walk_{next(NUMBERS)}", LAKE))
 
 
 @pytest.fixture

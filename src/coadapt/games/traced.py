@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from traceback import walk_tb
+from types import TracebackType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import errors
+
+from coadapt.games.indices import missing_elements
 
 LONGEST = 200
 """So much of the message of an error is passed on."""
@@ -34,7 +37,7 @@ REMEDIES: dict[type[Exception], str] = {  # the first that fits
     errors.ConcretizationTypeError: (
         "it takes the value out of an array (.item(), int(), float(), or as a size); keep it as an array"
     ),
-    errors.UnexpectedTracerError: "it uses an array that was kept from another call (as in self.x); keep it in the state",
+    errors.UnexpectedTracerError: "it uses an array kept from another call (as in self.x); keep it in the state",
     errors.NonConcreteBooleanIndexError: "it picks as many elements as a mask says; use jnp.where with three arguments",
 }
 
@@ -65,7 +68,10 @@ def traced(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return returned
 
     with explained(what):
-        return jax.eval_shape(arrays_of, *arguments)
+        program, shapes = jax.make_jaxpr(arrays_of, return_shape=True)(*arguments)
+    for index, size, lines in missing_elements(program.jaxpr):
+        raise Unfit(f"{what} looks for element {index} along an axis of {size}{_where(lines)}")
+    return shapes
 
 
 def check_arrays(what: str, tree: Any) -> None:
@@ -154,7 +160,11 @@ MADE_UP = ("<string>", "<frozen importlib._bootstrap>", "<frozen importlib._boot
 
 def where(problem: BaseException) -> str:
     """The last line on the way to a problem that is neither ours nor a library's."""
-    passed = [(Path(frame.f_code.co_filename), line) for frame, line in walk_tb(problem.__traceback__)]
+    return _where(problem.__traceback__)
+
+
+def _where(lines: TracebackType | None) -> str:
+    passed = [(Path(frame.f_code.co_filename), line) for frame, line in walk_tb(lines)]
     is_own = lambda file: file.name not in MADE_UP and not any(map(file.is_relative_to, (OURS, *OTHERS)))
     own = [(file.name, line) for file, line in passed if is_own(file)]
     return f" (line {own[-1][1]} of {own[-1][0]})" if own else ""

@@ -99,7 +99,7 @@ def _blocks(given: Any, task: AnyTask | None, kind: str = "") -> list[Block]:
         return [_of_source(source, task, kind) for source in _sources(given) if source.known(task)]
     if isinstance(given, Partners):
         return [_of_partners(given, task, kind)]
-    if isinstance(given, Population) and not isinstance(given, type):
+    if hasattr(given, "draw"):
         return [_of_partners(_drawn(given), task, kind)]
     if not hasattr(given, "start") and not hasattr(given, "decide"):
         raise Unfit(
@@ -112,8 +112,9 @@ def _blocks(given: Any, task: AnyTask | None, kind: str = "") -> list[Block]:
 
 def _of_source(source: PartnerSource, task: AnyTask | None, kind: str) -> Block:
     known = source.known(task)
-    for who, _ in known if task is not None else ():
-        one_of("types of partners", who.type, task.types)
+    if task is not None:
+        for who, _ in known:
+            one_of("types of partners", who.type, task.types)
     names = [f"{kind}partner {who} ({type(player).__name__})" for who, player in known]
     players = [player for _, player in known]
     if isinstance(source, Scripted):

@@ -97,7 +97,9 @@ class PartnerSource(ABC):
         return iter(())
 
     def known(self, task: AnyTask | None) -> list[tuple[PartnerId, Player]]:
-        """Those that are there before anything is done, to be looked at in this task; one of a mixture is asked alone."""
+        """Those that are there before anything is done, to be looked at in this task. Sources of a mixture are asked
+        one by one.
+        """
         del task
         return []
 

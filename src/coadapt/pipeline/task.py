@@ -98,7 +98,8 @@ class Task:
             one_of("encoders", role, ROLES)
             if isinstance(spec, type) or not isinstance(spec, EncoderSpec):
                 raise ValueError(
-                    f"encoders[{role!r}] must say how to build one, as in coadapt.VectorSpec(view), not {shape_of(spec)}"
+                    f"encoders[{role!r}] must say how to build one, as in coadapt.VectorSpec(view), not"
+                    f" {shape_of(spec)}"
                 )
         check_parts(self.game)
 
