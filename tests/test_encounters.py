@@ -198,8 +198,8 @@ def test_what_is_kept_of_a_decision_has_no_share_for_an_illegal_action(key):
     _, transitions = rollout(start_episode(key, game, players), game, players, 2)
     assert transitions.logits[MAIN].tolist() == [[-np.inf, 1, 0], [2, -np.inf, 0]]
     assert transitions.logits[PARTNER].tolist() == [[0, -np.inf, -np.inf], [-np.inf, 0, -np.inf]]
-    assert transitions.seen[MAIN].legal.tolist() == [[False, True, True], [True, False, True]]
-    assert transitions.next_seen[PARTNER].legal.tolist() == [[False, True, False], [False, False, True]]
+    assert np.asarray(transitions.seen[MAIN].legal).tolist() == [[False, True, True], [True, False, True]]
+    assert np.asarray(transitions.next_seen[PARTNER].legal).tolist() == [[False, True, False], [False, False, True]]
 
 
 def test_who_has_all_actions_is_told_of_none(key):
@@ -256,7 +256,8 @@ def test_a_game_with_chance_has_fresh_chance_in_every_step_and_the_same_with_the
 
 def test_the_luck_of_the_game_is_not_that_of_the_players(key):
     """A player that takes either of two actions takes the first when the luck for it is below a half."""
-    game, players = Dice(), (Stationary(jnp.array([0.0, 0.0, -jnp.inf])),) * 2
+    either = Stationary(jnp.array([0.0, 0.0, -jnp.inf]))
+    game, players = Dice(), (either, either)
     _, transitions = rollout(start_episode(key, game, players), game, players, 400)
     high = np.asarray(transitions.reward) >= 0.5
     for actions in transitions.actions:
@@ -298,6 +299,6 @@ def test_where_it_starts_is_all_that_differs_in_a_game_that_always_starts_there(
     assert game.reset(key) == (7, 0.25)
     assert same(game.step(game.start, (jnp.int32(0), jnp.int32(0)), key), Dice().step(game.start, (0, 0), key))
     doors = StartsAt(Doors(), jnp.int32(1))
-    assert doors.legal(doors.start, MAIN).tolist() == [True, False, True]
+    assert np.asarray(doors.legal(doors.start, MAIN)).tolist() == [True, False, True]
     assert [int(doors.privileged(doors.start, seat)) for seat in (MAIN, PARTNER)] == [10, 11]
     assert (game.legal(game.start, MAIN), game.privileged(game.start, PARTNER)) == (None, game.start)

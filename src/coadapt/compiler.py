@@ -27,10 +27,8 @@ FAULTS = {
 
 FALSE_ALARMS = ("0.10.1",)
 """The versions that complain of every program from the cache."""
-LOG_LEVEL, ONLY_FATAL = "TF_CPP_MIN_LOG_LEVEL", "3"
-WISHES = "JAX_LOGGING_LEVEL"
-JAX_LOG_LEVEL = "1"
-"""What JAX sets as it is imported, if nobody else has."""
+LOG_LEVEL, ONLY_FATAL, SET_BY_JAX = "TF_CPP_MIN_LOG_LEVEL", "3", "1"
+"""JAX sets the level as it is imported, if nobody else has."""
 
 
 def known_fault(release: str | None = None) -> str | None:
@@ -72,18 +70,15 @@ def avoid_faults() -> None:
         warnings.warn(f"{fault}; XLA_FLAGS names a file, so add this line to it: {FLAG}=", stacklevel=2)
         return
     if _has_started():
-        warnings.warn(
-            f"{fault}, and it has started already: import coadapt before anything is computed with jax, or set"
-            f" XLA_FLAGS={FLAG}=",
-            stacklevel=2,
-        )
+        advice = f"import coadapt before anything is computed with jax, or set XLA_FLAGS={FLAG}="
+        warnings.warn(f"{fault}, and it has started already: {advice}", stacklevel=2)
         return
     os.environ["XLA_FLAGS"] = f"{given} {FLAG}=".strip()
 
 
 def keep_false_alarms_quiet() -> None:
     """Unless somebody has said what they want to read, as far as one can tell that from what JAX sets by itself."""
-    by_jax = "jax" in sys.modules and os.environ.get(LOG_LEVEL) == JAX_LOG_LEVEL and WISHES not in os.environ
+    by_jax = "jax" in sys.modules and os.environ.get(LOG_LEVEL) == SET_BY_JAX and "JAX_LOGGING_LEVEL" not in os.environ
     if installed() not in FALSE_ALARMS or not (by_jax or LOG_LEVEL not in os.environ):
         return
     os.environ[LOG_LEVEL] = ONLY_FATAL

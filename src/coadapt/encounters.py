@@ -154,7 +154,7 @@ def step(
         infos=(main.info, partner.info),
         actions=actions,
         reward=came.reward,
-        shaping=jnp.asarray(came.shaping),
+        shaping=jnp.asarray(came.shaping, jnp.float32),
         terminated=came.terminated,
         truncated=came.truncated,
         next_seen=_both_look(game, state, last),

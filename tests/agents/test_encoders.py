@@ -41,7 +41,7 @@ def seen():
     return jax.vmap(lambda state: seen_first(GAME, state, MAIN))(states)
 
 
-def policy_of(key, spec=TO_THE_SUM, hidden=(16, 16)):
+def policy_of(key, spec: EncoderSpec = TO_THE_SUM, hidden=(16, 16)):
     return ConditionedPolicy(key, spec, SEEN, labels=3, hidden=hidden, actions=4)
 
 

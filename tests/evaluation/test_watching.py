@@ -65,9 +65,9 @@ def test_a_recorded_episode_is_the_one_that_is_played(key):
 class Rolling(MatrixGame):
     """Every step pays what it rolls, and its state knows."""
 
-    def step(self, state, actions, key):
+    def step(self, state, actions, key=None):
         after, outcome = super().step(state, actions, key)
-        roll = jax.random.uniform(key)
+        roll = jax.random.uniform(jax.random.key(0) if key is None else key)
         return after._replace(last_reward=roll), outcome._replace(reward=roll)
 
 

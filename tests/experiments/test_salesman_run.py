@@ -96,8 +96,8 @@ def test_a_saved_agent_plays_as_it_did_when_it_was_trained(run, summary):
     """With fresh luck and many more episodes: the rows have a standard error of their own."""
     agents = run.results / "agents"
     agent = catalogue.find(agents / "behaviour-conditioned" / "3")
-    partners = [catalogue.find(agents / "partners" / f"100-{type_}.json") for type_ in TYPES]
-    cells = try_out(agent, partners, 2_000, greedy=False, seed=5)
+    partners = [catalogue.find(agents / "partners" / f"100-{type_}.json").player() for type_ in TYPES]
+    cells = try_out(agent.task.game, agent.player(), partners, 2_000, greedy=False, seed=5)
     rows = {r["partner_type"]: r for r in summary["rows"] if (r["method"], r["mode"]) == (OURS, "sample")}
     for type_, cell in zip(TYPES, cells, strict=True):
         error = np.hypot(rows[type_]["return_standard_error"], cell.total_error)

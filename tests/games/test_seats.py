@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coadapt.encounters import rollout, start_episode
-from coadapt.games.game import MAIN, PARTNER, Outcome
+from coadapt.games.game import MAIN, PARTNER, Outcome, legal_actions
 from coadapt.games.matrix import MatrixGame
 from coadapt.games.seats import EitherSeat, OtherSeat, SeatedState
 from coadapt.partners.dirichlet import Stationary
@@ -58,7 +58,7 @@ def test_in_the_other_seat_all_is_the_other_way_round(key):
     assert game.max_steps == 2
     for here, there in (SEATS, SEATS[::-1]):
         assert game.observe(state, here) == plain.observe(state, there)
-        assert game.legal(state, here).tolist() == plain.legal(state, there).tolist()
+        assert np.asarray(legal_actions(game, state, here)).tolist() == plain.legal(state, there).tolist()
         assert game.privileged(state, here) == 101 + there
     after, came = game.step(state, (jnp.int32(2), jnp.int32(1)), key)
     assert (int(after), float(came.reward), float(came.shaping), bool(came.terminated)) == (2, 12, -12, True)

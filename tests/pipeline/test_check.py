@@ -1,6 +1,6 @@
 """What is said of a game, of partners and of encoders that cannot be used: a table of mistakes and sentences."""
 
-# Much of this is wrong, and meant to be:
+# Most of what is handed over here is of a wrong type on purpose.
 # pyright: reportArgumentType=false, reportIncompatibleMethodOverride=false
 
 import re
@@ -365,7 +365,7 @@ class Other:
             rf"decide of partner 0-odd \(Has\) looks for element 5 along an axis of 5{LINE}",
         ),
         (
-            Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory + 1 if memory > 0 else memory, {})),
+            Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory if memory > 0 else -memory, {})),
             rf"decide of partner 0-odd \(Has\) cannot be compiled: it decides by the value of an array .*{LINE}",
         ),
         (
@@ -608,7 +608,8 @@ HEAD = "import jax.numpy as jnp\nimport coadapt as ca\nfrom tests.pipeline impor
         (
             2,
             "class Lake(lake.Lake):\n    num_actions = 3\nstudy = lake.study(Lake())\n",
-            r"lake_2.py cannot be read as a study: Lake\.num_actions must be a pair, .*, not 3 \(line \d+ of lake.py\)",
+            r"lake_2\.py cannot be read as a study: Lake\.num_actions must be a pair, .*, not 3 \(line \d+ of"
+            r" lake\.py\)",
         ),
         (
             3,

@@ -25,7 +25,7 @@ from coadapt.pipeline.self_play import Clones, as_partner, untold
 from coadapt.pipeline.sources.self_play import SelfPlay
 from coadapt.pipeline.stages import Trained, stage_name
 from coadapt.pipeline.task import new_critic, new_policy, new_predictor, new_recurrent_policy, no_label
-from coadapt.players import seen_first
+from coadapt.players import seen_first, shown_first
 from tests.experiments.small_salesman import SMALL
 
 TASK = SMALL.task
@@ -106,9 +106,10 @@ def beliefs_noted(note, partners):
     """What is noted of beliefs at each step, of which nothing matters here but its shape."""
     belief = partners.labels[0]
     infos = {"belief": belief, "onlooker": belief}, {}
-    flag, number = jnp.bool_(False), jnp.float32(0)
+    flag, number, seen = jnp.bool_(False), jnp.float32(0), shown_first(())
     of_one = note(
-        Transition(((), ()), (belief, belief), infos, (number,) * 2, number, number, flag, flag, ((), ())), belief
+        Transition((seen, seen), (belief, belief), infos, (number,) * 2, number, number, flag, flag, (seen, seen)),
+        belief,
     )
     by_step = lambda leaf: jnp.zeros((len(partners.ids), TASK.game.max_steps, *leaf.shape), leaf.dtype)
     return jax.tree.map(by_step, of_one)

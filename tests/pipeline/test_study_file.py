@@ -1,8 +1,8 @@
 """What is said of a study's file that cannot be used, by the commands that read it."""
 
+import itertools
 import re
 import sys
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -113,8 +113,8 @@ def test_a_file_may_define_several_studies(tmp_path, monkeypatch, capsys):
 # Runs, and where their studies came from
 
 
-NUMBERS = count()
-"""Python reads a module of one name once."""
+NUMBERS = itertools.count(1)
+"""Every study file needs a name of its own, for Python reads a module once."""
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from coadapt.encounters import rollout, start_episode
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import MatrixGame, full_view
 from coadapt.partners.dirichlet import DirichletPartners
+from coadapt.players import seen_first
 from coadapt.runs.executor import Diverged, RunOptions, Worker
 from coadapt.runs.interruption import Interrupted
 from coadapt.runs.launch import Changed, carry_out
@@ -358,7 +359,7 @@ def test_lines_that_somebody_else_writes_stop_a_run_and_are_not_kept(whole, tmp_
 def test_games_in_flight_go_on_where_they_were(tmp_path, key):
     """Seventeen steps of ten-step games with a recurrent player: stored after eight and loaded, they end the same."""
     game = MatrixGame()
-    seen = game.observe(game.reset(key), MAIN)
+    seen = seen_first(game, game.reset(key), MAIN)
     agent = RecurrentPolicy(jax.random.key(1), VectorSpec(full_view), seen, units=4, hidden=(4,), actions=5)
     partners = DirichletPartners(jnp.full(5, 0.3)).draw(jax.random.key(2), 6)
 

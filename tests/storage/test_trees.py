@@ -17,6 +17,7 @@ from coadapt.agents.beliefs import LearnedBelief
 from coadapt.agents.encoders import VectorSpec
 from coadapt.games.game import MAIN
 from coadapt.games.matrix import MatrixGame, partner_watch
+from coadapt.players import seen_first
 from coadapt.storage import trees
 from coadapt.storage.files import Damaged, Incompatible
 from coadapt.storage.sealed import checksum, read_sealed, write_sealed
@@ -31,7 +32,7 @@ class State(NamedTuple):
 
 @pytest.fixture
 def state(key):
-    seen = MatrixGame().observe(MatrixGame().reset(key), MAIN)
+    seen = seen_first(MatrixGame(), MatrixGame().reset(key), MAIN)
     belief = LearnedBelief(key, VectorSpec(partner_watch), seen, units=4, hidden=(3,), labels=5)
     return State(jax.random.split(key, 3), belief, np.int32(7), {"done": jnp.array([True, False]), "none": ()})
 

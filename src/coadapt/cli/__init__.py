@@ -6,9 +6,9 @@ from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answer
 from coadapt.cli.commands import Commands
 from coadapt.cli.doctor import doctor
-from coadapt.cli.experiments import reproductions, resume, trainings
+from coadapt.cli.experiments import reproduce_matrix_game, reproduce_salesman, resume, train_salesman
 from coadapt.cli.report import report
-from coadapt.cli.runs import run_commands
+from coadapt.cli.runs import compare_runs, list_runs, show_run
 from coadapt.cli.studies import run
 
 
@@ -20,24 +20,26 @@ def version() -> None:
         print(f"{package} {number}")
 
 
-coadapt: Commands = Commands(
-    "Agents that cooperate with partners they have never met.\n\nStart with: coadapt reproduce matrix-game\n"
-)
-coadapt.command("reproduce")(reproductions)
-coadapt.command("train")(trainings)
-coadapt.command("run")(run)
-coadapt.command("resume")(resume)
-coadapt.command("evaluate")(evaluate)
-coadapt.command("watch")(watch)
-coadapt.command("report")(report)
-coadapt.command("runs")(run_commands)
-coadapt.command("doctor")(doctor)
-coadapt.command("version")(version)
+REPRODUCTIONS = {"matrix-game": reproduce_matrix_game, "salesman": reproduce_salesman}
+RUNS = {"list": list_runs, "show": show_run, "compare": compare_runs}
+COMMANDS = {
+    "reproduce": Commands("Run one of the paper's experiments from beginning to end.", REPRODUCTIONS),
+    "train": Commands("Train one agent, with the partners it needs.", {"salesman": train_salesman}),
+    "run": run,
+    "resume": resume,
+    "evaluate": evaluate,
+    "watch": watch,
+    "report": report,
+    "runs": Commands("List the runs there are, look into one, or compare two.", RUNS),
+    "doctor": doctor,
+    "version": version,
+}
+START = "Agents that cooperate with partners they have never met.\n\nStart with: coadapt reproduce matrix-game\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point."""
-    answer(lambda given: coadapt.answer("coadapt", _completed(given)), arguments)
+    answer(lambda given: Commands(START, COMMANDS).answer("coadapt", _completed(given)), arguments)
 
 
 def _completed(arguments: Sequence[str]) -> Sequence[str]:

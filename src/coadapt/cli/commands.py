@@ -3,13 +3,11 @@
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import make_dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import tyro
 from tyro.conf import DisallowNone, FlagCreatePairsOff
 from tyro.extras import SubcommandApp
-
-Target = TypeVar("Target", bound="Callable[..., Any] | Commands")
 
 PARSED = (DisallowNone, FlagCreatePairsOff)
 
@@ -17,18 +15,9 @@ PARSED = (DisallowNone, FlagCreatePairsOff)
 class Commands:
     """A group of commands, some of which may be groups themselves."""
 
-    def __init__(self, description: str):
+    def __init__(self, description: str, named: "dict[str, Callable[..., Any] | Commands]"):
         self.__doc__ = description
-        self.named: dict[str, Callable[..., Any] | Commands] = {}
-
-    def command(self, name: str) -> Callable[[Target], Target]:
-        """Let a function, or a group, answer to this name."""
-
-        def added(target: Target) -> Target:
-            self.named[name] = target
-            return target
-
-        return added
+        self.named = named
 
     def answer(self, called: str, arguments: Sequence[str]) -> None:
         """Do what the arguments ask for; `called` is how the person called this group."""
@@ -53,9 +42,6 @@ class Commands:
         for name, target in self.named.items():
             within: Any = target._parsers(whole) if isinstance(target, Commands) else target
             known: Any = within if whole else make_dataclass(name, ())
-            app.command(known, name=name, help=_first_paragraph(target))
+            first_paragraph, _, _ = (inspect.getdoc(target) or "").partition("\n\n")
+            app.command(known, name=name, help=first_paragraph)
         return app
-
-
-def _first_paragraph(target: Any) -> str:
-    return (inspect.getdoc(target) or "").partition("\n\n")[0]

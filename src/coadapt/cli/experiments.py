@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional, arg
 
 from coadapt.cli.answers import announce, mistakes_explained, nothing_begun, say_stopped, stops_explained, tell
-from coadapt.cli.commands import Commands
 
 if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help is asked for
     from coadapt.runs.executor import RunOptions
     from coadapt.runs.experiment import Experiment
 
 RUNS = Path("runs")
-
-reproductions: Commands = Commands("Run one of the paper's experiments from beginning to end.")
-trainings: Commands = Commands("Train one agent, with the partners it needs.")
 
 Settings = Annotated[
     tuple[str, ...],
@@ -90,7 +86,6 @@ AllExperimentOptions = Annotated[ExperimentOptions, arg(name="")]
 AS_BY_DEFAULT = ExperimentOptions()
 
 
-@reproductions.command("matrix-game")
 def reproduce_matrix_game(
     seeds: Seeds = None,
     run: RunName = Path("matrix_game"),
@@ -112,7 +107,6 @@ def reproduce_matrix_game(
     run_to_end(matrix_game.EXPERIMENT, config, run_folder(run), options)
 
 
-@reproductions.command("salesman")
 def reproduce_salesman(
     pretrained: Annotated[bool, arg(help="Train nothing: evaluate the agents that come with the package.")] = False,
     seeds: Seeds = None,
@@ -142,7 +136,6 @@ def reproduce_salesman(
     run_to_end(experiment, config, run_folder(run or Path(experiment.name)), options)
 
 
-@trainings.command("salesman")
 def train_salesman(
     seed: Annotated[int, arg(help="The seed of the agent.")] = 0,
     run: SomeRunName = None,

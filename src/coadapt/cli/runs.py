@@ -6,14 +6,11 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from coadapt.cli.answers import mistakes_explained, tell
-from coadapt.cli.commands import Commands
 from coadapt.cli.experiments import RUNS, run_folder
 
-run_commands: Commands = Commands("List the runs there are, look into one, or compare two.")
 ARunsName = Annotated[Positional[Path], arg(help="The run's name, or its folder.")]
 
 
-@run_commands.command("list")
 def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed.")] = RUNS) -> None:
     """All runs, with their state, how far they are, and what they came to. `coadapt runs` alone does the same."""
     from coadapt.storage import runs
@@ -29,7 +26,6 @@ def list_runs(root: Annotated[Path, arg(help="The folder whose runs are listed."
     Table(f"Runs in {root}", columns, rows, left=(1, 2, 4, 5)).show()
 
 
-@run_commands.command("show")
 def show_run(run: ARunsName) -> None:
     """One run: its state, its configuration, the last numbers of every stage, and what it came to."""
     from coadapt.configs.data import fields_of
@@ -54,7 +50,6 @@ def show_run(run: ARunsName) -> None:
         tell(f"Go on with: coadapt resume {folder}")
 
 
-@run_commands.command("compare")
 def compare_runs(a: ARunsName, b: ARunsName) -> None:
     """What differs between two runs, in their configuration, their versions, and what they came to."""
     from coadapt.configs.data import differences

@@ -85,12 +85,9 @@ def _figure(figure: Figure) -> str:
 
 
 def _table(table: Table) -> str:
-    cells = lambda tag, row: "".join(f"<{tag}{_side(table, n)}>{escape(cell)}</{tag}>" for n, cell in enumerate(row))
+    look = ["" if n == 0 or n in table.left else ' class="number"' for n in range(len(table.columns))]
+    cells = lambda tag, row: "".join(f"<{tag}{look[n]}>{escape(cell)}</{tag}>" for n, cell in enumerate(row))
     head = f"<thead><tr>{cells('th', table.columns)}</tr></thead>"
     rows = "\n".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
     title = f'<p class="caption">{escape(table.title)}</p>'
     return f'{title}<div class="table"><table>{head}\n<tbody>\n{rows}\n</tbody></table></div>'
-
-
-def _side(table: Table, column: int) -> str:
-    return "" if column == 0 or column in table.left else ' class="number"'

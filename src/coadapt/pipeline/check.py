@@ -6,7 +6,7 @@ episodes of random play.
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ from coadapt.pipeline.random_play import Found, are_alike, check_found, played_a
 from coadapt.pipeline.sources.mixture import together
 from coadapt.pipeline.sources.scripted import Scripted
 from coadapt.pipeline.task import ROLES, AnyTask, check_task, seen_in
-from coadapt.players import Seen, check_decision, check_is_player, shown_first
+from coadapt.players import Player, Seen, check_decision, check_is_player, shown_first
 
 DRAWN = 60
 """So many partners are drawn from a population that has no end."""
@@ -99,7 +99,7 @@ def _blocks(given: Any, task: AnyTask | None, kind: str = "") -> list[Block]:
         return [_of_source(source, task, kind) for source in _sources(given) if source.known(task)]
     if isinstance(given, Partners):
         return [_of_partners(given, task, kind)]
-    if hasattr(given, "draw"):
+    if isinstance(given, Population) and not isinstance(given, type):
         return [_of_partners(_drawn(given), task, kind)]
     if not hasattr(given, "start") and not hasattr(given, "decide"):
         raise Unfit(
@@ -107,14 +107,14 @@ def _blocks(given: Any, task: AnyTask | None, kind: str = "") -> list[Block]:
             f" or a player, not {shape_of(given)}"
         )
     who = f"the {kind}partner ({type(given).__name__})"
-    return [Block([who], ["partner"], [(who, given)], OneOf(Cast((given,)), jnp.arange(1)))]
+    check_is_player(who, given)
+    return [Block([who], ["partner"], [(who, given)], OneOf(Cast((cast(Player, given),)), jnp.arange(1)))]
 
 
 def _of_source(source: PartnerSource, task: AnyTask | None, kind: str) -> Block:
     known = source.known(task)
-    if task is not None:
-        for who, _ in known:
-            one_of("types of partners", who.type, task.types)
+    for who, _ in known:
+        one_of("types of partners", who.type, [who.type] if task is None else task.types)
     names = [f"{kind}partner {who} ({type(player).__name__})" for who, player in known]
     players = [player for _, player in known]
     if isinstance(source, Scripted):

@@ -97,9 +97,7 @@ class PartnerSource(ABC):
         return iter(())
 
     def known(self, task: AnyTask | None) -> list[tuple[PartnerId, Player]]:
-        """Those that are there before anything is done, to be looked at in this task. Sources of a mixture are asked
-        one by one.
-        """
+        """Those that are there before anything is done, for a look in this task; of a mixture each is asked alone."""
         del task
         return []
 

@@ -10,7 +10,7 @@ from coadapt.evaluation.returns import Cell
 from coadapt.evaluation.wording import listed
 from coadapt.pipeline.diagnosis import diagnosis, why
 from coadapt.pipeline.pages import Story
-from coadapt.pipeline.partners import Partner, PartnerId, populations
+from coadapt.pipeline.partners import PartnerId, populations
 from coadapt.pipeline.regret import Regret
 from coadapt.pipeline.regret_tables import each_regret, losses, share_gained, tells_losses
 from coadapt.pipeline.results import Results
@@ -64,7 +64,10 @@ def summary(results: Results) -> dict[str, Any]:
             for type_ in (results.types if tells_losses(results) else ())
         ],
         "joint_optimum": results.showing.optimum_summary(study.task, results.optimum) if results.optimum else {},
-        "partners": [_whom(partner.id) | _without_id(partner) for partner in results.partners],
+        "partners": [
+            _whom(partner.id) | {name: value for name, value in partner._asdict().items() if name != "id"}
+            for partner in results.partners
+        ],
         "held_out": populations(held_out),
         "adaptation": list(_adaptation_rows(results)),
         "inference": list(inference(results)),
@@ -192,7 +195,3 @@ def _beside_the_paper(results: Results) -> str:
     ours, difference = (listed(f"{value:.4f}" for value in values) for values in (returns.values(), more))
     agent = f"With {listed(papers)} partners it has never met the agent"
     return f"{agent} returns {ours}: {difference} {better} than the paper's."
-
-
-def _without_id(partner: Partner) -> dict[str, Any]:
-    return {name: value for name, value in partner._asdict().items() if name != "id"}

@@ -22,7 +22,7 @@ from coadapt.runs.interruption import Interrupted, Interruption
 from coadapt.runs.progress import Progress
 from coadapt.runs.stage import Info, Inputs, Stage
 from coadapt.runs.times import times_told
-from coadapt.runs.tracking import TRACKERS, Guarded, Tracker
+from coadapt.runs.tracking import TRACKERS, Guarded
 from coadapt.storage import runs, trees
 from coadapt.storage.artefacts import Artefact
 from coadapt.storage.checkpoints import CheckpointMeta
@@ -59,7 +59,8 @@ class Worker:
         self.run: Run = run
         self.options: RunOptions = options
         self.interruption: Interruption = interruption
-        self.tracker: Guarded = Guarded(self._new_tracker, self.report)  # where the person wants to see metrics, too
+        make_tracker = lambda: TRACKERS[options.track](run) if options.track else None
+        self.tracker: Guarded = Guarded(make_tracker, self.report)  # where the person wants to see metrics, too
         self.makings: dict[str, Any] = {}  # which artefact each stage came to, and what made it
         self.seconds: dict[str, float] = {"starting": 0.0, "working": 0.0, "storing": 0.0}
         self.stage: str = ""  # that is being worked on, its chunks done, those of the stages before, of all stages
@@ -73,9 +74,6 @@ class Worker:
         """Something that the person should know, now and later."""
         self.options.progress.say(text)
         self.run.log(text)
-
-    def _new_tracker(self) -> Tracker | None:
-        return TRACKERS[self.options.track](self.run) if self.options.track else None
 
     def nothing_to_lose(self) -> AbstractContextManager[None]:
         """Within it, be it to plan or to compile, a command that is asked to stop does so at once."""
@@ -95,14 +93,11 @@ class Worker:
             self.stage, self.done = each.stage.name, 0
             outcomes[self.stage] = self.make(each, {need: outcomes[need] for need in each.stage.needs})
             self.chunks_before, self.done = self.chunks_before + each.stage.chunks, 0
-        self._tell_makings()
-        return outcomes
-
-    def _tell_makings(self) -> None:
-        """Where the stages come from, beside the results: a report can read there which commit made what it shows."""
+        # A report can read there which commit made what it shows.
         commits = list(dict.fromkeys(making["commit"] for making in self.makings.values()))
         told = self.run.provenance | {"commits": commits, "stages": self.makings}
         write_json(make_folder(self.run.results) / "provenance.json", plain(told))
+        return outcomes
 
     def make(self, planned: Planned, inputs: Inputs) -> Any:
         """One stage: taken from the store if it was finished before, made otherwise."""

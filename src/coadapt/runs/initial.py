@@ -3,22 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from coadapt.runs.experiment import Planned
 from coadapt.runs.stage import Stage
 from coadapt.storage import trees
 from coadapt.storage.checkpoints import CheckpointMeta, meta_of
 from coadapt.storage.files import Incompatible
-from coadapt.storage.runs import Run, metrics_until
-
-
-class Initial(NamedTuple):
-    """What a stage goes on from."""
-
-    meta: CheckpointMeta
-    tree: Any
-    metrics: bytes
+from coadapt.storage.runs import metrics_until
 
 
 def origins_of(checkpoints: Sequence[Path]) -> dict[str, str]:
@@ -26,15 +18,15 @@ def origins_of(checkpoints: Sequence[Path]) -> dict[str, str]:
     return {meta_of(path).stage: trees.read_manifest(path)["sha256"] for path in checkpoints}
 
 
-def initial(checkpoint: Path, planned: Sequence[Planned]) -> Initial:
-    """A checkpoint of another run, as one of what is planned now."""
+def initial(checkpoint: Path, planned: Sequence[Planned]) -> tuple[CheckpointMeta, Any, bytes]:
+    """A checkpoint of another run as one of what is planned now: what is known of it, its tree, the metrics before."""
     meta = meta_of(checkpoint)
     each = next((each for each in planned if each.stage.name == meta.stage), None)
     if each is None:
         raise Incompatible(f"{checkpoint} is of {meta.stage}, and there is no such stage")
     check_size(checkpoint, meta, each.stage)
     metrics = metrics_until(checkpoint.parents[1] / "metrics" / f"{meta.stage}.jsonl", meta.done)
-    return Initial(replace(meta, artefact=each.artefact), trees.load(checkpoint, each.state), metrics)
+    return replace(meta, artefact=each.artefact), trees.load(checkpoint, each.state), metrics
 
 
 def check_size(path: Path, meta: CheckpointMeta, stage: Stage) -> None:
@@ -47,9 +39,3 @@ def check_size(path: Path, meta: CheckpointMeta, stage: Stage) -> None:
         raise Incompatible(f"{path} is of {lengths}")
     if meta.replicates != list(stage.replicates):
         raise Incompatible(f"{path} is of {'; '.join(meta.replicates)} and not of {'; '.join(stage.replicates)}")
-
-
-def hand_over(given: Initial, run: Run) -> None:
-    """Let the run's stage go on from there."""
-    run.checkpoints.save(given.meta, given.tree)
-    run.set_metrics(given.meta.stage, given.metrics)

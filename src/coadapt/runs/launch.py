@@ -11,7 +11,7 @@ from coadapt.configs.checks import shown
 from coadapt.configs.data import differences, plain
 from coadapt.runs.executor import RunOptions, Worker
 from coadapt.runs.experiment import Experiment, Planned, Report, plan
-from coadapt.runs.initial import hand_over, initial, origins_of
+from coadapt.runs.initial import initial, origins_of
 from coadapt.runs.interruption import listening
 from coadapt.runs.progress import Progress
 from coadapt.storage import runs
@@ -49,8 +49,9 @@ def opened(experiment: Experiment, config: Any, folder: Path, options: RunOption
             options.progress.say(f"No lock holds where {folder} lies; see to it that no other process works on it.")
         if not runs.exists(folder):
             run = runs.begin(folder, experiment.name, plain(config), fresh=options.fresh, origins=origins)
-            for each in handed_over:
-                hand_over(each, run)
+            for meta, tree, metrics in handed_over:
+                run.checkpoints.save(meta, tree)
+                run.set_metrics(meta.stage, metrics)
         else:
             run = runs.read(folder)
             _check_same(run, experiment, plain(config))

@@ -30,7 +30,8 @@ def remember_compiled_programs() -> None:
     if config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return
     with suppress(StorageError):  # whoever has no home has no cache
-        folder = cache_folder()
+        # One for each kind of processor: a program compiled for another one might not run.
+        folder = all_compiled() / f"{platform.machine()}-{checksum(_processor().encode())[:8]}"
         tidy(folder)
         config.update("jax_compilation_cache_dir", str(folder))
         least = config.jax_persistent_cache_min_compile_time_secs  # type: ignore[attr-defined]
@@ -44,11 +45,6 @@ def all_compiled() -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coadapt" / "compiled"
     except RuntimeError:
         raise StorageError("there is no home folder to keep compiled programs in; set XDG_CACHE_HOME") from None
-
-
-def cache_folder() -> Path:
-    """One for each kind of processor: a program compiled for another one might not run."""
-    return all_compiled() / f"{platform.machine()}-{checksum(_processor().encode())[:8]}"
 
 
 def tidy(folder: Path, most_bytes: int = MOST_BYTES) -> None:

@@ -74,16 +74,13 @@ def _is_at_home(file: Path, home: Path) -> bool:
     """Whether a file below a home is of the family: whole environments may lie there, and are full of strangers."""
     if not file.is_relative_to(home) or home.name in SITES:
         return False
+    is_environment = lambda folder: (folder / "pyvenv.cfg").exists() or (folder / "conda-meta").exists()
     between = [folder for folder in file.parents if home in folder.parents]
-    return not any(folder in INTERPRETER or folder.name in SITES or _is_environment(folder) for folder in between)
+    return not any(folder in INTERPRETER or folder.name in SITES or is_environment(folder) for folder in between)
 
 
 SITES = ("site-packages", "dist-packages")
 INTERPRETER = frozenset(map(Path, (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())))
-
-
-def _is_environment(folder: Path) -> bool:
-    return (folder / "pyvenv.cfg").exists() or (folder / "conda-meta").exists()
 
 
 @cache
@@ -148,11 +145,12 @@ def _file(module: str) -> Path:
 @cache
 def normal_form(source: bytes) -> str:
     """What a source says, in the same words in every Python: without comments, docstrings and layout."""
+    is_docstring = lambda each: isinstance(each, ast.Expr) and isinstance(getattr(each.value, "value", None), str)
     tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [each for each in body if not _is_docstring(each)] or [ast.Pass()]  # type: ignore[attr-defined]
+            node.body = [each for each in body if not is_docstring(each)] or [ast.Pass()]  # type: ignore[attr-defined]
         if isinstance(node, ast.JoinedStr):  # some versions end an f-string with an empty one
             node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
     return _dump(tree)
@@ -166,7 +164,3 @@ def _dump(node: Any) -> str:
         return ascii(node)  # which of the characters are printable, and so what `repr` says, is not settled either
     said = [f"{name}={_dump(value)}" for name, value in ast.iter_fields(node) if value is not None and value != []]
     return f"{type(node).__name__}({', '.join(said)})"
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(getattr(statement.value, "value", None), str)

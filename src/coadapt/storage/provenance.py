@@ -53,8 +53,8 @@ def commit() -> str | None:
     if _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
         return None  # whatever repository is around here, this file is not part of it
     changes = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":(top,exclude){PUBLISHED}")
-    unchanged = changes == ""  # and not None: then nobody knows
-    return _git("rev-parse", "HEAD") if unchanged else f"{_git('rev-parse', 'HEAD')} with changes"
+    head = _git("rev-parse", "HEAD")
+    return head if changes == "" else f"{head} with changes"  # or nobody knows
 
 
 def _git(*arguments: str) -> str | None:

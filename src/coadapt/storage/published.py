@@ -39,12 +39,13 @@ def publish(run: Run, folder: Path) -> None:
         if name not in before and (folder / name).exists():
             file = folder / name
             raise Incompatible(f"{file} was not published by coadapt and is left alone; results are in {run.results}")
-    now = before | {name: [checksum(data)] for name, data in files.items()}
+    now = dict(sorted((before | {name: [checksum(data)] for name, data in files.items()}).items()))
+    write_list = lambda listed: write_sealed(folder / LIST, {"experiment": run.experiment, "files": listed})
     # While it lasts a file may be the old or the new one, so that whoever is killed here can publish again.
-    _write_list(folder, run.experiment, {name: now[name] + before.get(name, []) for name in now})
+    write_list({name: now[name] + before.get(name, []) for name in now})
     for name, data in files.items():
         write_bytes(folder / name, data)
-    _write_list(folder, run.experiment, now)
+    write_list(now)
 
 
 def _resolved(path: Path) -> Path:
@@ -77,7 +78,3 @@ def _listed(folder: Path, experiment: str) -> Listed:
         if file.exists() and checksum(read_bytes(file)) not in checksums:
             raise Incompatible(f"{file} was changed after it was published; move it away, or choose another folder")
     return files
-
-
-def _write_list(folder: Path, experiment: str, listed: Listed) -> None:
-    write_sealed(folder / LIST, {"experiment": experiment, "files": dict(sorted(listed.items()))})

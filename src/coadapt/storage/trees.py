@@ -27,7 +27,8 @@ PARTS: dict[str, type] = {"about": dict, "arrays": dict, "bytes": int, "sha256":
 def save(path: Path, tree: Any, about: dict[str, Any]) -> None:
     """Store a tree of arrays; random keys are arrays, too."""
     leaves = _named(tree)
-    data = safetensors.numpy.save({name: _to_numpy(leaf) for name, leaf in leaves.items()})
+    to_numpy = lambda leaf: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf, order="C")
+    data = safetensors.numpy.save({name: to_numpy(leaf) for name, leaf in leaves.items()})
     write_bytes(arrays_file(path), data)
     manifest = {"format": FORMAT, "version": VERSION, "about": about, "arrays": _described(leaves)}
     write_sealed(manifest_file(path), manifest | {"bytes": len(data), "sha256": checksum(data)})
@@ -50,7 +51,8 @@ def load(
     _check_arrays(manifest_file(path), as_named_now(manifest["arrays"]), _described(expected))
     arrays = as_named_now(_read_arrays(path, manifest))
     _check_arrays(arrays_file(path), _described(arrays), _described(_stored_as(expected)))
-    leaves = [_from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
+    from_numpy = lambda array, wanted: jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(wanted) else array
+    leaves = [from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
@@ -107,14 +109,6 @@ def _named(tree: Any) -> dict[str, Any]:
 
 def _is_key(leaf: Any) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _to_numpy(leaf: Any) -> np.ndarray:
-    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf, order="C")
-
-
-def _from_numpy(array: np.ndarray, like: Any) -> Any:
-    return jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(like) else array
 
 
 def _stored_as(leaves: dict[str, Any]) -> dict[str, Any]:

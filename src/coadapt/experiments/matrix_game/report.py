@@ -212,12 +212,14 @@ def _by_alpha(results: Results, values: np.ndarray) -> dict[str, np.ndarray]:
 
 def reward_table(results: Results, mode: str = "sample") -> Table:
     """The reward of the last step: every method beside the exact optima."""
+    cell = lambda of: f"{of.mean:.4f}" if np.isnan(of.deviation) else f"{of.mean:.4f} ± {of.deviation:.4f}"
     rows = []
     for number, alpha, optimum in results.by_alpha:
         estimates = {method: over_seeds(results.last_step_rewards(method, mode, number)) for method in NAMES}
-        shares = [_share(estimates[method].mean, optimum.bayes_last_step) for method in TRAINED]
-        exact = [f"{optimum.bayes_last_step:.4f}", f"{optimum.known_distribution:.4f}"]
-        rows.append([f"{alpha:g}", *map(_with_deviation, estimates.values()), *exact, *shares])
+        best = optimum.bayes_last_step
+        shares = [f"{estimates[method].mean / best:.1%}" if best > 0 else "–" for method in TRAINED]
+        exact = [f"{best:.4f}", f"{optimum.known_distribution:.4f}"]
+        rows.append([f"{alpha:g}", *map(cell, estimates.values()), *exact, *shares])
     seeds, actions = len(results.config.seeds), "sampled" if mode == "sample" else "greedy"
     title = f"Reward of the last step, actions {actions}, mean ± standard deviation over {seeds} seeds"
     optima = ["Bayes optimum", "full-information optimum"]
@@ -225,25 +227,13 @@ def reward_table(results: Results, mode: str = "sample") -> Table:
     return Table(title, ["alpha", *NAMES.values(), *optima, *shares], rows)
 
 
-def _with_deviation(of: Estimate) -> str:
-    return f"{of.mean:.4f}" if np.isnan(of.deviation) else f"{of.mean:.4f} ± {of.deviation:.4f}"
-
-
-def _share(reward: float, optimum: float) -> str:
-    return f"{reward / optimum:.1%}" if optimum > 0 else "–"
-
-
 def comparison_table(results: Results) -> Table:
     """How much more one earns than another."""
-    cells = {compared: _with_interval(estimate) for compared, estimate in _comparisons(results).items()}
-    alphas = results.config.alphas
-    rows = [[f"{alpha:g}", *(cells[(*methods, alpha)] for methods in COMPARISONS)] for alpha in alphas]
+    cell = lambda of: f"{of.mean:+.4f}" if np.isnan(of.low) else f"{of.mean:+.4f} [{of.low:+.4f}, {of.high:+.4f}]"
+    found, alphas = _comparisons(results), results.config.alphas
+    rows = [[f"{alpha:g}", *(cell(found[(*methods, alpha)]) for methods in COMPARISONS)] for alpha in alphas]
     title = "Differences in the reward of the last step, on the same partners, with 95% intervals over seeds"
     return Table(title, ["alpha", *(f"{NAMES[first]} less {NAMES[second]}" for first, second in COMPARISONS)], rows)
-
-
-def _with_interval(of: Estimate) -> str:
-    return f"{of.mean:+.4f}" if np.isnan(of.low) else f"{of.mean:+.4f} [{of.low:+.4f}, {of.high:+.4f}]"
 
 
 def size_table(results: Results) -> Table:

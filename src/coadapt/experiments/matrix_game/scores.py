@@ -90,10 +90,9 @@ def bayes_player(config: MatrixGameConfig, alpha: Scalar) -> BehaviourConditione
     return bayes_optimal(config.game.payoff, partners_of(config, alpha).concentration, partner_action)
 
 
-Seated = tuple[Partners, Callable[[Player], Transition], Callable[..., Transition]]
-
-
-def table_for(key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool) -> Seated:
+def table_for(
+    key: Key, alpha: Scalar, config: MatrixGameConfig, episodes: int, greedy: bool
+) -> tuple[Partners, Callable[[Player], Transition], Callable[..., Transition]]:
     """Some partners, and two ways to play an episode with each: as one is, or told something.
 
     The same key brings the same partners acting alike, so methods are compared on the same luck.

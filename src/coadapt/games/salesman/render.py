@@ -7,7 +7,7 @@ partner's that of what the partner truly is.
 
 import io
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,7 +124,7 @@ def _draw_grid(
     spot = lambda place: _Spot(left + (float(place[1]) + 0.5) * cell, top + (float(place[0]) + 0.5) * cell, cell)
     _draw_floor(axis, size, left, top, cell)
     for place, collected in zip(np.asarray(state.subgoals), np.asarray(state.collected), strict=True):
-        (_draw_collected if collected else _draw_subgoal)(axis, spot(place))
+        _draw_subgoal(axis, spot(place), bool(collected))
     _draw_goal(axis, spot(np.asarray(state.goal)))
     for seat in (MAIN, PARTNER):
         _draw_way(axis, [spot(np.asarray(each.agents)[seat]) for each in way], seat)
@@ -152,12 +152,9 @@ def _draw_floor(axis, size: int, left: float, top: float, cell: float) -> None:
     axis.add_patch(Rectangle((left, top), width, width, fill=False, edgecolor=INK, linewidth=1.8, joinstyle="round"))
 
 
-def _draw_subgoal(axis, spot: _Spot) -> None:
-    _draw_shape(axis, spot, DIAMOND, 0.34, facecolor=SUBGOAL_COLOUR)
-
-
-def _draw_collected(axis, spot: _Spot) -> None:
-    _draw_shape(axis, spot, DIAMOND, 0.34, facecolor="none", edgecolor=COLLECTED_COLOUR, linewidth=1)
+def _draw_subgoal(axis, spot: _Spot, collected: bool = False) -> None:
+    faint = {"facecolor": "none", "edgecolor": COLLECTED_COLOUR, "linewidth": 1}
+    _draw_shape(axis, spot, DIAMOND, 0.34, **faint if collected else {"facecolor": SUBGOAL_COLOUR})
 
 
 def _draw_goal(axis, spot: _Spot) -> None:
@@ -249,7 +246,7 @@ LEGEND: dict[str, Callable[..., None]] = {
     "main agent": lambda axis, spot: _draw_agent(axis, spot, MAIN),
     "partner": lambda axis, spot: _draw_agent(axis, spot, PARTNER),
     "subgoal": _draw_subgoal,
-    "collected": _draw_collected,
+    "collected": partial(_draw_subgoal, collected=True),
     "goal": _draw_goal,
 }
 
