@@ -240,6 +240,11 @@ def test_both_seats_are_alike_for_who_plays_with_itself():
         r" and sees float32\[3\], and the partner has 3 actions and sees float32\[4\]"
     ):
         ca.check(task.game, ca.SelfPlay((0,)), task=task)
+    with refused(
+        r"what is shown to whoever sits in either seat must keep its shape and kind, and is float32\[4\] from the"
+        r" partner and float32\[3\] from the main agent"
+    ):
+        ca.check(ca.EitherSeat(Uneven()))
 
 
 # What is seen in play alone
@@ -250,6 +255,24 @@ def test_an_episode_must_end():
         r"an episode of Lake went on after its 4 steps \(max_steps\); by then its step must say terminated .*"
     ):
         ca.check(lake(step=steps(truncated=False)))
+
+
+def test_a_state_that_is_kept_elsewhere_is_said():
+    """Each function can be gone through alone, and yet they do not work together."""
+
+    class Keeping(Lake):
+        def reset(self, key):
+            self.key = jax.random.fold_in(key, 1)
+            return super().reset(key)
+
+        def step(self, state, actions, key):
+            return super().step(state, actions, jax.random.fold_in(self.key, state["taken"]))
+
+    with refused(
+        r"an episode of Keeping cannot be compiled: it uses an array kept from another call \(as in self\.x\); keep it"
+        r" in the state.*"
+    ):
+        ca.check(Keeping())
 
 
 def bad_from_the_third_step(state, value):
@@ -324,6 +347,9 @@ class Crowd(NamedTuple):
         return ca.Partners(Stationary(logits), logits[:, : self.width], jnp.arange(games))
 
 
+SHOWN = r"seen\.observation \(friend: float32\[5\], gap: float32\[5\]\)"
+
+
 class Other:
     """What is no player."""
 
@@ -354,7 +380,7 @@ class Other:
         ),
         (
             Has(lambda seen, memory: ca.Decision(seen.observation["gaps"][:3], memory, {})),
-            rf"decide of partner 0-odd \(Has\) fails: KeyError: 'gaps'{LINE}",
+            rf"decide of partner 0-odd \(Has\) fails: KeyError: 'gaps'{LINE}; it is shown {SHOWN}",
         ),
         (
             Has(
@@ -366,7 +392,8 @@ class Other:
         ),
         (
             Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory if memory > 0 else -memory, {})),
-            rf"decide of partner 0-odd \(Has\) cannot be compiled: it decides by the value of an array .*{LINE}",
+            rf"decide of partner 0-odd \(Has\) cannot be compiled: it decides by the value of an array .*{LINE}; it is"
+            rf" shown {SHOWN}",
         ),
         (
             Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory.astype(float), {})),

@@ -46,17 +46,21 @@ class Unfit(ValueError):
     """A game, a player or a network that somebody has brought along cannot be used; it says why in a sentence."""
 
 
+class Fails(Unfit):
+    """One of its functions cannot even be gone through."""
+
+
 @contextmanager
 def explained(what: str) -> Iterator[None]:
     """Within it whatever goes wrong is said to be the fault of `what`."""
     try:
         yield
     except Unfit as problem:
-        raise Unfit(*problem.args) from None  # without the notes on tracebacks that JAX adds
+        raise type(problem)(*problem.args) from None  # without the notes on tracebacks that JAX adds
     except MemoryError:
         raise
     except Exception as problem:
-        raise Unfit(f"{what} {_in_words(problem)}{where(problem)}") from problem
+        raise Fails(f"{what} {_in_words(problem)}{where(problem)}") from problem
 
 
 def traced(what: str, function: Callable[..., Any], *arguments: Any) -> Any:

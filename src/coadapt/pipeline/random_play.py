@@ -15,7 +15,7 @@ import numpy as np
 from coadapt.arrays import Count, Flag, Key, Vector
 from coadapt.encounters import EpisodeState, NeverEnds, Transition, Turn, decide, sample, start_episode, step
 from coadapt.games.game import MAIN, PARTNER, WHO_SITS, Game
-from coadapt.games.traced import Unfit, named_leaves
+from coadapt.games.traced import Unfit, explained, named_leaves
 from coadapt.partners.dirichlet import Stationary
 from coadapt.players import Decision, Player, Seen, prepared
 
@@ -60,7 +60,8 @@ def played_at_random(key: Key, game: Game, partners: Any, number: int) -> Found:
 
         return jax.vmap(with_one)(partners)
 
-    return jax.device_get(play(key, partners))
+    with explained(f"an episode of {type(game).__name__}"):
+        return jax.device_get(play(key, partners))
 
 
 class Sometimes(NamedTuple):
