@@ -275,8 +275,9 @@ def test_a_state_that_is_kept_elsewhere_is_said():
         ca.check(Keeping())
 
 
-def bad_from_the_third_step(state, value):
-    return jnp.where(state["taken"] > 1, value, 0.0)
+def bad_in_the_end(state, value):
+    """What follows the last step is seen by critics."""
+    return jnp.where(state["taken"] == Lake.max_steps, value, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +291,7 @@ def bad_from_the_third_step(state, value):
             {
                 "observe": lambda self, state, seat: {
                     "gap": jnp.zeros(2),
-                    "log": bad_from_the_third_step(state, -jnp.inf if seat == ca.MAIN else 1.0),
+                    "log": bad_in_the_end(state, -jnp.inf if seat == ca.MAIN else 1.0),
                 }
             },
             r"Lake.observe shows the main agent a number that is not finite, in observation\['log'\]",
@@ -535,6 +536,12 @@ def test_an_encoder_is_built_by_a_specification_of_all_that_is_shown():
 
 
 # Other doors
+
+
+def test_an_outcome_may_hold_numbers_and_booleans_of_python():
+    game, partners = lake(step=steps(reward=1, terminated=False)), ca.fixed_population_of(friends(0.1)).partners
+    returns = jax.eval_shape(lambda key: ca.mean_returns(key, game, partners, Walks(1), 2), KEY)
+    assert (returns.shape, returns.dtype) == ((2,), jnp.float32)
 
 
 def test_a_population_is_no_partners_and_partners_are_no_population():
