@@ -138,6 +138,14 @@ def decides(self, state, actions, key):
             {"outcomes": lambda self, state, actions: [state] * int(actions[0])},
             rf"Lake\.outcomes cannot be compiled: it takes the value out of an array .*{LINE}",
         ),
+        (
+            {"observe": lambda self, state, seat: state["places"][[2, -3][seat]]},
+            rf"Lake\.observe looks for element 2 along an axis of 2{LINE}",
+        ),
+        (
+            {"privileged": lambda self, state, seat: jax.lax.cond(True, lambda: state["places"][-3], lambda: 0)},
+            rf"Lake\.privileged looks for element -3 along an axis of 2{LINE}",
+        ),
         ({"observe": lambda self, state, seat: state["place"]}, rf"Lake\.observe fails: KeyError: 'place'{LINE}"),
         (
             {"observe": lambda self, state, seat: "me"},
@@ -228,10 +236,15 @@ def test_both_seats_are_alike_for_who_plays_with_itself():
     assert ca.check(Uneven()) == []
     task = ca.Task("uneven", Uneven(), TYPES)
     with refused(
-        "whoever plays with copies of itself needs two seats that are alike, and in Uneven they have 3 actions and see"
-        r" float32\[3\], and 3 actions and see float32\[4\]"
+        "whoever plays with copies of itself needs two seats that are alike, and in Uneven the main agent has 3 actions"
+        r" and sees float32\[3\], and the partner has 3 actions and sees float32\[4\]"
     ):
         ca.check(task.game, ca.SelfPlay((0,)), task=task)
+    with refused(
+        r"what is shown to whoever sits in either seat must keep its shape and kind, and is float32\[4\] from the"
+        r" partner and float32\[3\] from the main agent"
+    ):
+        ca.check(ca.EitherSeat(Uneven()))
 
 
 # What is seen in play alone
@@ -244,8 +257,27 @@ def test_an_episode_must_end():
         ca.check(lake(step=steps(truncated=False)))
 
 
-def bad_from_the_third_step(state, value):
-    return jnp.where(state["taken"] > 1, value, 0.0)
+def test_a_state_that_is_kept_elsewhere_is_said():
+    """Each function can be gone through alone, and yet they do not work together."""
+
+    class Keeping(Lake):
+        def reset(self, key):
+            self.key = jax.random.fold_in(key, 1)
+            return super().reset(key)
+
+        def step(self, state, actions, key):
+            return super().step(state, actions, jax.random.fold_in(self.key, state["taken"]))
+
+    with refused(
+        r"an episode of Keeping cannot be compiled: it uses an array kept from another call \(as in self\.x\); keep it"
+        r" in the state.*"
+    ):
+        ca.check(Keeping())
+
+
+def bad_in_the_end(state, value):
+    """What follows the last step is seen by critics."""
+    return jnp.where(state["taken"] == Lake.max_steps, value, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -253,13 +285,13 @@ def bad_from_the_third_step(state, value):
     [
         (
             {"legal": lambda self, state, seat: (jnp.arange(3) > state["taken"]) | jnp.bool_(seat == ca.MAIN)},
-            "Lake.legal leaves the partner no action; everybody needs one while an episode goes on",
+            "Lake.legal leaves the partner no action before the episode is over",
         ),
         (
             {
                 "observe": lambda self, state, seat: {
                     "gap": jnp.zeros(2),
-                    "log": bad_from_the_third_step(state, -jnp.inf if seat == ca.MAIN else 1.0),
+                    "log": bad_in_the_end(state, -jnp.inf if seat == ca.MAIN else 1.0),
                 }
             },
             r"Lake.observe shows the main agent a number that is not finite, in observation\['log'\]",
@@ -316,6 +348,9 @@ class Crowd(NamedTuple):
         return ca.Partners(Stationary(logits), logits[:, : self.width], jnp.arange(games))
 
 
+SHOWN = r"seen\.observation \(friend: float32\[5\], gap: float32\[5\]\)"
+
+
 class Other:
     """What is no player."""
 
@@ -346,11 +381,20 @@ class Other:
         ),
         (
             Has(lambda seen, memory: ca.Decision(seen.observation["gaps"][:3], memory, {})),
-            rf"decide of partner 0-odd \(Has\) fails: KeyError: 'gaps'{LINE}",
+            rf"decide of partner 0-odd \(Has\) fails: KeyError: 'gaps'{LINE}; it is shown {SHOWN}",
+        ),
+        (
+            Has(
+                lambda seen, memory: ca.Decision(
+                    seen.observation["gap"][:3] * seen.observation["friend"][5], memory, {}
+                )
+            ),
+            rf"decide of partner 0-odd \(Has\) looks for element 5 along an axis of 5{LINE}",
         ),
         (
             Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory if memory > 0 else -memory, {})),
-            rf"decide of partner 0-odd \(Has\) cannot be compiled: it decides by the value of an array .*{LINE}",
+            rf"decide of partner 0-odd \(Has\) cannot be compiled: it decides by the value of an array .*{LINE}; it is"
+            rf" shown {SHOWN}",
         ),
         (
             Has(lambda seen, memory: ca.Decision(jnp.zeros(3), memory.astype(float), {})),
@@ -426,7 +470,7 @@ def test_all_is_well_with_what_is_as_it_should_be():
     everything = lake(
         legal=lambda self, state, seat: jnp.arange(3) >= jnp.minimum(state["taken"], 1),
         privileged=lambda self, state, seat: state["places"],
-        step=steps(terminated=jnp.bool_(False), shaping=1),
+        step=steps(terminated=False, shaping=1),
     )
     watches = Has(lambda seen, memory: ca.Decision(jnp.eye(3)[seen.privileged[1] % 3], memory + 1, {}))
     assert ca.check(everything, {"odd": watches, "even": [Walks(1), Walks(2)]}) == []
@@ -460,6 +504,10 @@ def test_types_that_nobody_can_tell_apart_are_remarked():
             r"VectorSpec of .*: the view must return a vector, float32\[n\], not float32\[2,5\]",
         ),
         (
+            ca.VectorSpec(lambda observation: observation["gap"][5, None]),
+            rf"VectorSpec of .* looks for element 5 along an axis of 5{LINE}",
+        ),
+        (
             ca.GridSpec(lambda observation: observation["gap"]),
             r"GridSpec of .*: the view must return channels by rows by columns, float32\[c,h,w\], not float32\[5\]",
         ),
@@ -490,6 +538,12 @@ def test_an_encoder_is_built_by_a_specification_of_all_that_is_shown():
 # Other doors
 
 
+def test_an_outcome_may_hold_numbers_and_booleans_of_python():
+    game, partners = lake(step=steps(reward=1, terminated=False)), ca.fixed_population_of(friends(0.1)).partners
+    returns = jax.eval_shape(lambda key: ca.mean_returns(key, game, partners, Walks(1), 2), KEY)
+    assert (returns.shape, returns.dtype) == ((2,), jnp.float32)
+
+
 def test_a_population_is_no_partners_and_partners_are_no_population():
     population = ca.fixed_population_of(friends(0.1))
     returns = lambda partners: unwrap(ca.mean_returns)(KEY, GAME, partners, lambda label: Walks(1), 2)
@@ -499,9 +553,9 @@ def test_a_population_is_no_partners_and_partners_are_no_population():
         returns(Walks(1))
     config = ca.PPOConfig(1, num_envs=2, num_steps=4)
     with refused(r"a population is asked for, not Partners; write coadapt\.FixedPopulation\(partners\)"):
-        play_with_partners(KEY, KEY, GAME, population.partners, lambda label: Walks(1), config)  # pyright: ignore
+        play_with_partners(KEY, KEY, GAME, population.partners, lambda label: Walks(1), config)
     with refused(r"a population must have a method draw\(self, key, games\), as a Walks has not"):
-        play_with_partners(KEY, KEY, GAME, Walks(1), lambda label: Walks(1), config)  # pyright: ignore
+        play_with_partners(KEY, KEY, GAME, Walks(1), lambda label: Walks(1), config)
 
 
 @pytest.mark.parametrize("seat", [ca.MAIN, ca.PARTNER])
@@ -533,7 +587,7 @@ def test_a_study_needs_a_task_and_sources_of_partners():
     with refused("partners must be of every type, and none of those of seed 0 is goes back"):
         ca.Study(TASK, ca.Scripted({"goes on": Walks(1)}))
     with refused(r"players must be listed by type, as in \{'a type': \[player, \.\.\.\]\}, not as a list"):
-        ca.Scripted([Walks(1)])  # pyright: ignore[reportArgumentType]
+        ca.Scripted([Walks(1)])
 
 
 def test_an_agent_needs_networks_of_its_task():

@@ -94,8 +94,8 @@ def check_same_seats(game: Any, shapes: Shapes) -> None:
     main, partner = shapes.observations
     kinds = [jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), each) for each in (main, partner)]
     if len(set(game.num_actions)) > 1 or kinds[MAIN] != kinds[PARTNER]:
+        has = lambda seat: f"{game.num_actions[seat]} actions and sees {shapes_of(shapes.observations[seat])}"
         raise Unfit(
-            f"whoever plays with copies of itself needs two seats that are alike; in {type(game).__name__} they have"
-            f" {game.num_actions[MAIN]} actions and see {shapes_of(main)}, and {game.num_actions[PARTNER]} actions and"
-            f" see {shapes_of(partner)}"
+            "whoever plays with copies of itself needs two seats that are alike, and in"
+            f" {type(game).__name__} {WHO_SITS[MAIN]} has {has(MAIN)}, and {WHO_SITS[PARTNER]} has {has(PARTNER)}"
         )

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 
 from coadapt.arrays import Array, Bool, Count, Flag, Key
 from coadapt.configs.checks import shown
-from coadapt.games.game import MAIN, PARTNER, Outcome, legal_actions, privileged_view
+from coadapt.games.game import MAIN, PARTNER, WHO_SITS, Outcome, legal_actions, privileged_view
+from coadapt.games.traced import check_alike
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["game"], meta_fields=[])
@@ -97,7 +98,12 @@ class EitherSeat:
 
 def _of_seat(state: SeatedState, seat: int, what: Any) -> Any:
     """What the game has for whoever takes this seat now."""
-    return jax.tree.map(lambda a, b: jnp.where(state.across, a, b), what(_across(seat)), what(seat))
+    there, here = what(_across(seat)), what(seat)
+    shapes = jax.eval_shape(lambda: (there, here))
+    check_alike(
+        "what is shown to whoever sits in either seat", *shapes, *(WHO_SITS[of] for of in (_across(seat), seat))
+    )
+    return jax.tree.map(lambda a, b: jnp.where(state.across, a, b), there, here)
 
 
 def _across(seat: int) -> int:

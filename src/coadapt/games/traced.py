@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from traceback import walk_tb
+from types import TracebackType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import errors
+
+from coadapt.games.indices import missing_elements
 
 LONGEST = 200
 """So much of the message of an error is passed on."""
@@ -43,17 +46,21 @@ class Unfit(ValueError):
     """A game, a player or a network that somebody has brought along cannot be used; it says why in a sentence."""
 
 
+class Fails(Unfit):
+    """One of its functions cannot even be gone through."""
+
+
 @contextmanager
 def explained(what: str) -> Iterator[None]:
     """Within it whatever goes wrong is said to be the fault of `what`."""
     try:
         yield
     except Unfit as problem:
-        raise Unfit(*problem.args) from None  # without the notes on tracebacks that JAX adds
+        raise type(problem)(*problem.args) from None  # without the notes on tracebacks that JAX adds
     except MemoryError:
         raise
     except Exception as problem:
-        raise Unfit(f"{what} {_in_words(problem)}{where(problem)}") from problem
+        raise Fails(f"{what} {_in_words(problem)}{where(problem)}") from problem
 
 
 def traced(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -65,7 +72,10 @@ def traced(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return returned
 
     with explained(what):
-        return jax.eval_shape(arrays_of, *arguments)
+        program, shapes = jax.make_jaxpr(arrays_of, return_shape=True)(*arguments)
+    for index, size, lines in missing_elements(program.jaxpr):
+        raise Unfit(f"{what} looks for element {index} along an axis of {size}{_where(lines)}")
+    return shapes
 
 
 def check_arrays(what: str, tree: Any) -> None:
@@ -154,7 +164,11 @@ MADE_UP = ("<string>", "<frozen importlib._bootstrap>", "<frozen importlib._boot
 
 def where(problem: BaseException) -> str:
     """The last line on the way to a problem that is neither ours nor a library's."""
-    passed = [(Path(frame.f_code.co_filename), line) for frame, line in walk_tb(problem.__traceback__)]
+    return _where(problem.__traceback__)
+
+
+def _where(lines: TracebackType | None) -> str:
+    passed = [(Path(frame.f_code.co_filename), line) for frame, line in walk_tb(lines)]
     is_own = lambda file: file.name not in MADE_UP and not any(map(file.is_relative_to, (OURS, *OTHERS)))
     own = [(file.name, line) for file, line in passed if is_own(file)]
     return f" (line {own[-1][1]} of {own[-1][0]})" if own else ""

@@ -57,10 +57,10 @@ def players_by_type(given: Any) -> dict[str, list[Player]]:
     """The players of each type, of whom there may be one or several; a sentence if they are anything else."""
     if not isinstance(given, Mapping):
         raise Unfit(f"players must be listed by type, as in {{'a type': [player, ...]}}, not as {shape_of(given)}")
-    listed: dict[str, list[Player]] = {}
+    listed: dict[str, list[Any]] = {}
     for name, players in given.items():
         is_list = isinstance(players, Sequence) and not hasattr(players, "decide") and not isinstance(players, str)
-        listed[name] = list(players) if is_list else [players]  # pyright: ignore[reportArgumentType] (looked at next)
+        listed[name] = list(players) if is_list else [players]
         for player in listed[name]:
             check_is_player(f"whoever is of type {name!r}", player)
     return listed

@@ -15,7 +15,7 @@ from coadapt.agents.encoders import build_below_head
 from coadapt.configs.checks import one_of
 from coadapt.games.checks import Shapes, check_functions, check_same_seats
 from coadapt.games.game import PARTNER, Game
-from coadapt.games.traced import Unfit, check_alike, explained, shape_of, traced
+from coadapt.games.traced import Fails, Unfit, check_alike, explained, shape_of, shapes_of, traced
 from coadapt.partners.dirichlet import Stationary
 from coadapt.partners.mixed import Cast, OneOf
 from coadapt.partners.population import FixedPopulation, Partners, Population, check_partners
@@ -62,7 +62,10 @@ def check_player(who: str, player: Any, seen: Seen, actions: int) -> None:
     check_is_player(who, player)
     memory = traced(f"start of {who}", player.start, jax.eval_shape(lambda: jax.random.key(0)))
     decide = lambda seen, memory: check_decision(who, player.decide(seen, memory), actions)
-    decision = traced(f"decide of {who}", decide, seen, memory)
+    try:
+        decision = traced(f"decide of {who}", decide, seen, memory)
+    except Fails as problem:
+        raise Fails(f"{problem}; it is shown seen.observation ({shapes_of(seen.observation)})") from problem
     check_alike(f"the memory of {who}", memory, decision.memory, "start", "decide")
 
 

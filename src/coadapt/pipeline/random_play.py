@@ -4,6 +4,7 @@ The main agent takes any legal action as often as any other. In half of the epis
 it plays as it does. All partners have the same luck, so that those who play alike have the same episodes.
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 from coadapt.arrays import Count, Flag, Key, Vector
 from coadapt.encounters import EpisodeState, NeverEnds, Transition, Turn, decide, sample, start_episode, step
 from coadapt.games.game import MAIN, PARTNER, WHO_SITS, Game
-from coadapt.games.traced import Unfit, named_leaves
+from coadapt.games.traced import Unfit, explained, named_leaves
 from coadapt.partners.dirichlet import Stationary
 from coadapt.players import Decision, Player, Seen, prepared
 
@@ -59,7 +60,8 @@ def played_at_random(key: Key, game: Game, partners: Any, number: int) -> Found:
 
         return jax.vmap(with_one)(partners)
 
-    return jax.device_get(play(key, partners))
+    with explained(f"an episode of {type(game).__name__}"):
+        return jax.device_get(play(key, partners))
 
 
 class Sometimes(NamedTuple):
@@ -106,14 +108,12 @@ def _episode(key: Key, game: Game, partner: Player) -> Found:
 
 def _wrong_in(turn: Turn, transition: Transition) -> Wrong:
     logits = turn.decisions[PARTNER].logits
-    observations = [
-        (now.observation, later.observation) for now, later in zip(turn.seen, transition.next_seen, strict=True)
-    ]
-    main, partner = (jax.tree.map(lambda a, b: _is_wrong(a) | _is_wrong(b), *each) for each in observations)
-    stuck = lambda seat: jnp.bool_(False) if turn.seen[seat].legal is None else ~jnp.any(turn.seen[seat].legal)
+    in_either = lambda now, later: jax.tree.map(lambda a, b: _is_wrong(a) | _is_wrong(b), now, later)
+    observed = lambda seat: in_either(turn.seen[seat].observation, transition.next_seen[seat].observation)
+    stuck = lambda legal: jnp.bool_(False) if legal is None else ~jnp.any(legal)
     return Wrong(
-        (main, partner),
-        (stuck(MAIN), stuck(PARTNER)),
+        (observed(MAIN), observed(PARTNER)),
+        (stuck(turn.seen[MAIN].legal), stuck(turn.seen[PARTNER].legal)),
         jnp.any(jnp.isnan(logits) | jnp.isposinf(logits)),
         jnp.all(jnp.isneginf(logits)),
         _is_wrong(transition.reward),
@@ -128,33 +128,31 @@ def _is_wrong(array: Any) -> Flag:
 
 def check_found(game: Game, names: list[str], found: Found) -> None:
     """A sentence, as a ValueError, if anything went wrong in any episode; partners are called by these names."""
-    _check_partners_found(names, found.wrong)
-    _check_game_found(game, found.wrong)
+    for complaint in (*_about_actions(game, names, found.wrong), *_about_numbers(game, found.wrong)):
+        raise Unfit(complaint)
     if not found.ended.all():
         raise NeverEnds(game)
 
 
-def _check_partners_found(names: list[str], wrong: Wrong) -> None:
-    for flags, complaint in (
-        (wrong.logits, "has logits that are NaN or plus infinity"),
-        (wrong.no_action_taken, "takes no legal action: the logits of all of them are minus infinity"),
-    ):
-        for who in np.flatnonzero(flags.any(axis=1)):
-            raise Unfit(f"{names[who]} {complaint}")
-
-
-def _check_game_found(game: Game, wrong: Wrong) -> None:
-    name = type(game).__name__
+def _about_actions(game: Game, names: list[str], wrong: Wrong) -> Iterator[str]:
     for seat in (MAIN, PARTNER):
         if wrong.no_legal_action[seat].any():
-            raise Unfit(f"{name}.legal leaves {WHO_SITS[seat]} no action; everybody needs one while an episode goes on")
+            yield f"{type(game).__name__}.legal leaves {WHO_SITS[seat]} no action before the episode is over"
+    for who in np.flatnonzero(wrong.logits.any(axis=1)):
+        yield f"{names[who]} has logits that are NaN or plus infinity"
+    for who in np.flatnonzero(wrong.no_action_taken.any(axis=1)):
+        yield f"{names[who]} takes no legal action: the logits of all of them are minus infinity"
+
+
+def _about_numbers(game: Game, wrong: Wrong) -> Iterator[str]:
+    name = type(game).__name__
     for field in ("reward", "shaping"):
         if getattr(wrong, field).any():
-            raise Unfit(f"{name}.step returns an Outcome whose {field} is not finite")
+            yield f"{name}.step returns an Outcome whose {field} is not finite"
     for seat, observation in enumerate(wrong.observations):
         for place, flags in named_leaves("observation", observation):
             if flags.any():
-                raise Unfit(f"{name}.observe shows {WHO_SITS[seat]} a number that is not finite, in {place}")
+                yield f"{name}.observe shows {WHO_SITS[seat]} a number that is not finite, in {place}"
 
 
 def are_alike(found: Found, one: int, other: int) -> bool:
