@@ -37,7 +37,7 @@ class ConvolutionalNetwork(eqx.Module):
     def __call__(self, grid: Float[Array, "channels rows columns"]) -> Vector:
         cells = jnp.moveaxis(grid, 0, -1)
         for convolution in self.convolutions:
-            cells = jax.nn.relu(surroundings(cells) @ convolution.weight.T + convolution.bias)
+            cells = jax.nn.relu(surroundings(cells) @ convolution.weight.T + convolution.bias[None, None])
         return jax.nn.relu(self.last(cells.ravel()))
 
 
