@@ -168,8 +168,8 @@ ENCOUNTERS = [
     Mutation(
         "illegal actions are taken",
         "encounters.py",
-        "among_legal(d.logits, shown)",
-        "d.logits",
+        "made._replace(logits=among_legal(made.logits, shown))",
+        "made",
         "test_encounters.py::test_an_illegal_action_is_never_taken_by_anybody",
     ),
     Mutation(
@@ -189,15 +189,15 @@ ENCOUNTERS = [
     Mutation(
         "the main agent sees what only partners may see",
         "encounters.py",
-        "(seen[MAIN], privileged)",
-        "(privileged, privileged)",
+        "decision(MAIN, seen[MAIN])",
+        "decision(MAIN, privileged)",
         "test_encounters.py::test_the_partner_alone_looks_at_the_state_or_at_what_the_game_lets_it_and_nobody_keeps_it",
     ),
     Mutation(
         "what only partners may see is kept",
         "encounters.py",
-        "return Turn(seen, tuple(legal))",
-        "return Turn((seen[MAIN], privileged), tuple(legal))",
+        "return Turn(seen, (",
+        "return Turn((seen[MAIN], privileged), (",
         "test_encounters.py::test_the_partner_alone_looks_at_the_state_or_at_what_the_game_lets_it_and_nobody_keeps_it",
     ),
     Mutation(
@@ -217,8 +217,8 @@ ENCOUNTERS = [
     Mutation(
         "hints for learning are paid",
         "encounters.py",
-        "jnp.asarray(came.reward, jnp.float32)",
-        "jnp.asarray(came.reward + came.shaping, jnp.float32)",
+        "reward=came.reward,",
+        "reward=came.reward + came.shaping,",
         "test_encounters.py::test_a_hint_for_learning_is_shown_to_nobody",
     ),
 ]
@@ -819,8 +819,8 @@ EXPERIMENTS = [
     Mutation(
         "what is lost by the predictor is all that is lost",
         "pipeline/regret_tables.py",
-        "parts = [predicted - inferred, inferred - told]",
-        "parts = [predicted, inferred - told]",
+        "(predicted - inferred, inferred - told, *last)",
+        "(predicted, inferred - told, *last)",
         "pipeline/test_stages.py::test_losses_are_told_apart_by_who_knows_more",
     ),
     Mutation(
@@ -839,7 +839,7 @@ EXPERIMENTS = [
     ),
     Mutation(
         "a type of many partners counts for more",
-        "experiments/salesman/oracle.py",
+        "oracles/tabular.py",
         "shares = labels / jnp.sum(labels, axis=0, keepdims=True)",
         "shares = labels / jnp.sum(labels)",
         "experiments/test_salesman_oracle.py::test_partners_of_a_type_are_averaged_over_populations",

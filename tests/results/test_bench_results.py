@@ -8,7 +8,7 @@ import pytest
 from benchmarks.report import TITLES, number
 from benchmarks.scaling import COST
 from benchmarks.sizes import FULL
-from coadapt.configs.data import plain
+from coadapt.configs.data import differences, plain
 
 FOLDER = Path(__file__).parents[2] / "results" / "bench"
 SUMMARY = json.loads((FOLDER / "summary.json").read_text())
@@ -32,6 +32,12 @@ def least_ratio(row, contender):
     return min(entry["ratio"]["median"] for entry in entries(row, contender, "training"))
 
 
+YOUNGER = {
+    (f"{training}.shaping_span", None, 1.0) for training in ("self_play", "lstm", "quality.clones", "quality.policy")
+}
+"""Fields that came after what is committed was measured, with what they are by default, which is how it was before."""
+
+
 def test_every_row_is_there_and_nobody_failed():
     assert list(SUMMARY["runs"]) == list(TITLES)
     assert [entry["failed"] for entry in ROWS if entry["failed"]] == []
@@ -45,7 +51,7 @@ def test_all_was_measured_at_full_size_by_one_run_of_one_commit():
     assert all(other == machine for other in others)
     assert len(machine["commit"]) == 40
     assert machine["matrix_multiplication"]["all_cores"] > 0
-    assert SUMMARY["sizes"] == plain(FULL)
+    assert set(differences(SUMMARY["sizes"], plain(FULL))) <= YOUNGER
 
 
 @pytest.mark.parametrize("row", ["training", "recurrent"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,10 +116,16 @@ def _place(name: str) -> str:
 
 
 def _was_trained_so(about: Mapping[str, Any], study: Study) -> bool:
-    """Whether a partner comes from the clone training of this study, in the same task."""
+    """Whether a partner comes from the clone training of this study, in the same task.
+
+    A field that is younger than the file, which does not name it, was as it is by default.
+    """
     config = about.get("config")
-    same_training = isinstance(config, Mapping) and config.get("clones") == plain(study.clones)
-    return same_training and about["task"] == plain(study.task)
+    clones = config.get("clones") if isinstance(config, Mapping) else None
+    if study.clones is None or not isinstance(clones, Mapping):
+        return False
+    by_default = {field.name: field.default for field in fields(study.clones)}
+    return by_default | dict(clones) == plain(study.clones) and about["task"] == plain(study.task)
 
 
 def handing_on(name: str, files: Mapping[str, Agent], task: AnyTask, family: str) -> Stage:
