@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 OURS, SKILLED, EPISODE = "salesman/behaviour-conditioned", "salesman/partners/100-skilled", Path("episode.gif")
 
 AgentName = Annotated[
-    Positional[str],
-    arg(help="An agent of the package, such as salesman/behaviour-conditioned/3, or the path of one you trained."),
+    Positional[str], arg(help="An agent of the package, as salesman/behaviour-conditioned/3, or the path of your own.")
 ]
 Greedy = Annotated[bool, arg(help="The agent takes its likeliest action instead of sampling. Partners always sample.")]
 Seed = Annotated[int, arg(help="Of all chances: layouts, and actions.")]
@@ -22,9 +21,7 @@ Seed = Annotated[int, arg(help="Of all chances: layouts, and actions.")]
 
 def evaluate(
     agent: AgentName = OURS,
-    partners: Annotated[
-        tuple[str, ...], arg(help="Whom it plays with, by name or path. Usually: the package's held-out partners.")
-    ] = (),
+    partners: Annotated[tuple[str, ...], arg(help="Whom it plays with. Usually: all held-out partners.")] = (),
     episodes: Annotated[int, arg(help="With each partner.")] = 2_000,
     greedy: Greedy = False,
     seed: Seed = 0,
