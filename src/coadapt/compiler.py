@@ -5,8 +5,7 @@ the compiler (reductions that are handed on to YNNPACK), which can be switched o
 no slower. It has to be done before JAX starts its backend, so it is done when `coadapt` is imported.
 
 Others raise a false alarm: whenever a program comes from the cache they print, as an error, that it was compiled for
-another processor, because they do not recognise two preferences of their own. They are asked to print nothing but what
-ends the process; whatever fails is raised as an exception, too.
+another processor. They are asked to print nothing but what ends the process; what fails is raised as an exception, too.
 """
 
 import os

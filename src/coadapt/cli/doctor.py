@@ -12,14 +12,10 @@ from coadapt.cli.experiments import RUNS
 from coadapt.memory import bytes_in_words
 
 THEIRS = "JAX_COMPILATION_CACHE_DIR"
-PRUNABLE = ("cache", "artefacts")
 
 
 def doctor(
-    prune: Annotated[
-        tuple[str, ...],
-        arg(help="What to remove: cache (compiled programs) and artefacts (of which no run in the folder speaks)."),
-    ] = (),
+    prune: Annotated[tuple[str, ...], arg(help="To remove: cache (compiled programs), artefacts (unused ones).")] = (),
     root: Annotated[Path, arg(help="The folder with the runs.")] = RUNS,
 ) -> None:
     """What coadapt finds here: versions and known faults, devices, and how much room caches, artefacts and runs take.
@@ -32,7 +28,7 @@ def doctor(
 
     with mistakes_explained():
         for name in prune:
-            one_of("prune", name, PRUNABLE)
+            one_of("prune", name, ("cache", "artefacts"))
         for name in dict.fromkeys(prune):
             tell(f"Pruning {name} freed {bytes_in_words(_pruned(name, root))}.")
     _show_versions()

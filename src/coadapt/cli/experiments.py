@@ -16,11 +16,12 @@ if TYPE_CHECKING:  # what a command needs is loaded when it runs, not when help 
 RUNS = Path("runs")
 
 Settings = Annotated[
-    tuple[str, ...],
-    arg(name="set", help="Other values for fields of the configuration, as in policy.learning_rate=0.01 seeds=[0,1]."),
+    tuple[str, ...], arg(name="set", help="Other values for fields, as in policy.learning_rate=0.01 seeds=[0,1].")
 ]
 RunName = Annotated[Path, arg(name="run", help="The run's name (its folder is then below runs/), or its folder.")]
-SomeRunName = Annotated[Path | None, arg(name="run", help="The same; usually it is called after what is run.")]
+SomeRunName = Annotated[
+    Path | None, arg(name="run", help="The run's name, or its folder. Usually that of what is run.")
+]
 Seeds = Annotated[int | None, arg(help="How many training seeds, counted from 0. The preset's: 5.")]
 
 
@@ -30,14 +31,9 @@ class Options:
 
     publish: Annotated[Path | None, arg(help="A folder to copy the results to in the end.")] = None
     fresh: Annotated[bool, arg(help="Make everything again; an earlier run is moved aside.")] = False
-    init_from: Annotated[
-        tuple[Path, ...],
-        arg(help="Checkpoints of other runs, as runs/NAME/checkpoints/policy-000012, that a new run goes on from."),
-    ] = ()
+    init_from: Annotated[tuple[Path, ...], arg(help="Checkpoints of other runs that a new run goes on from.")] = ()
     checkpoint_every: Annotated[float, arg(help="Seconds between two checkpoints.")] = 30.0
-    track: Annotated[
-        str | None, arg(help="Send metrics to tensorboard or to wandb, too (pip install 'coadapt[track]').")
-    ] = None
+    track: Annotated[str | None, arg(help="Send metrics to tensorboard or wandb, too (needs coadapt[track]).")] = None
     quiet: Annotated[bool, arg(help="No progress, only the result.")] = False
 
     def run_options(self) -> "RunOptions":
@@ -61,9 +57,7 @@ class Options:
 class ExperimentOptions(Options):
     """The same, and which configuration is asked for."""
 
-    preset: Annotated[
-        str, arg(help="quick (a few minutes), fast (the best result per minute) or paper (all that the paper states).")
-    ] = "fast"
+    preset: Annotated[str, arg(help="quick (minutes), fast (best result per minute) or paper (as it states).")] = "fast"
     config: Annotated[Path | None, arg(help="A JSON file with the whole configuration, instead of a preset.")] = None
     settings: Settings = ()
 

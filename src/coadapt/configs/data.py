@@ -71,10 +71,10 @@ def _read(kind: Any, value: Any, place: str) -> Any:
 def _meant(kinds: tuple[Any, ...], value: Any) -> Any:
     """Which of several kinds a value is of: the first that has all the fields it names, or else the first."""
     named = set(value) if isinstance(value, dict) else set()
-    has_all = lambda kind: (
-        dataclasses.is_dataclass(kind) and named <= {field.name for field in dataclasses.fields(kind)}
-    )
-    return next(filter(has_all, kinds), kinds[0])
+    fields = {
+        kind: {each.name for each in dataclasses.fields(kind)} for kind in kinds if dataclasses.is_dataclass(kind)
+    }
+    return next((kind for kind, names in fields.items() if named <= names), kinds[0])
 
 
 def _is_a(kind: type, value: Any) -> bool:

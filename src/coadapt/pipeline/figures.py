@@ -113,9 +113,6 @@ def draw_evaluation_matrix(results: Results) -> Pictures:
     return draw_matrix(rows, columns, values, values - values.max(axis=0), title, "behind the best")
 
 
-LEARNING = "Learning: mean and standard deviation over seeds, on training partners, actions sampled"
-
-
 def draw_learning(results: Results) -> Pictures:
     """The length of episodes against training: clones with themselves, then each method with partners of each type."""
     steps = environment_steps(results.study.clones)
@@ -132,7 +129,8 @@ def draw_learning(results: Results) -> Pictures:
             lines.append(_curve(label, curves, environment_steps(training.settings), method.colour))
         panels.append(Panel(f"training with {type_} partners", lines))
     x_label = "environment steps of this training (millions)"
-    return draw_panels(panels[::-1], x_label, "steps an episode", LEARNING, columns=len(panels))
+    title = "Learning: mean and standard deviation over seeds, on training partners, actions sampled"
+    return draw_panels(panels[::-1], x_label, "steps an episode", title, columns=len(panels))
 
 
 def _curve(label: str, by_seed: Sequence[np.ndarray], steps: int, colour: str | None) -> Line:

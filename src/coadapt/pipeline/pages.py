@@ -33,12 +33,10 @@ ENDINGS = ("svg", "png")
 
 def write_report(folders: Sequence[Path], to: Path) -> tuple[Path, Path]:
     """The page of what is in these folders of results, as `report.html` and `report.md`."""
-    names = [_name(folder) for folder in folders]
-    sections = [
-        section
-        for folder, name in zip(folders, names, strict=True)
-        for section in sections_of(folder, run=_run_of(folder) if names.count(name) > 1 else "")
-    ]
+    names, sections = [_name(folder) for folder in folders], []
+    for folder, name in zip(folders, names, strict=True):
+        run = folder.parent.name if folder.name == "results" else folder.name
+        sections += sections_of(folder, run if names.count(name) > 1 else "")
     page = Page(TITLE, LEAD, sections)
     html, markdown = to / "report.html", to / "report.md"
     texts = {html: as_html(page), markdown: as_markdown(page, to)}  # all is read before anything is written
@@ -84,11 +82,6 @@ def _verdict(folder: Path) -> str:
     """What was beaten by how much, if there is anything to say."""
     verdict = _read(folder / "summary.json").get("verdict", "")
     return verdict if isinstance(verdict, str) else ""
-
-
-def _run_of(folder: Path) -> str:
-    """The name of the run that results are of, or of their folder."""
-    return folder.parent.name if folder.name == "results" else folder.name
 
 
 def sections_of(folder: Path, run: str = "") -> list[Section]:

@@ -16,14 +16,8 @@ from coadapt.pipeline.study import Study
 from coadapt.storage.files import Incompatible, check_kinds, read_json, write_json
 
 FILE = "training.json"
-FIELDS: dict[str, Any] = {
-    "commit": str | None,
-    "partners": list,
-    "validation": list,
-    "accuracies": list,
-    "curves": list,
-    "evaluation_matrix": dict,
-}
+LISTS = dict.fromkeys(("partners", "validation", "accuracies", "curves"), list)
+FIELDS: dict[str, Any] = {"commit": str | None, "evaluation_matrix": dict} | LISTS
 
 
 def write_record(folder: Path, results: Results, commit: str | None) -> None:

@@ -1,4 +1,4 @@
-"""How far everybody is from the best there is, and where what is lacking is lost: estimates, and tables of them."""
+"""Everybody's regret against the exact best response, and where it is lost: estimates, and tables of them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

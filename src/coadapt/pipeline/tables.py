@@ -64,10 +64,10 @@ def score_table(results: Results, mode: str) -> Table:
     each = product(trained_methods(results), reversed(results.types))
     rows = [_score_row(results, method, mode, type_) for method, type_ in each]
     study, met = results.study, populations(results.held_out_ids)
-    title = (
-        f"With partners never met (seeds: {len(study.seeds)}, held-out populations: {len(met)},"
-        f" {study.episodes:,} episodes with each partner), the agent {ACTING[mode]}"
+    of_what = (
+        f"seeds: {len(study.seeds)}, held-out populations: {len(met)}, {study.episodes:,} episodes with each partner"
     )
+    title = f"With partners never met ({of_what}), the agent {ACTING[mode]}"
     ours = ["length", "return", "95% interval", "interquartile mean", "deviation over seeds", "finished"]
     theirs = ["paper: length, probably one too low", "paper: return"] if results.paper else []
     return Table(title, ["method", "partner", *ours, *theirs], rows, left=(1,))

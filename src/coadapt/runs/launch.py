@@ -63,10 +63,7 @@ def opened(experiment: Experiment, config: Any, folder: Path, options: RunOption
 def finish(
     experiment: Experiment, config: Any, run: Run, options: RunOptions, planned: Sequence[Planned] | None = None
 ) -> Report:
-    """From wherever the run stands to its end. If something stops it, the run remembers what.
-
-    A new run may have been planned before; planning goes through all of its code, and that need not be done twice.
-    """
+    """From wherever the run stands, which may be planned already, to its end. What stops it is remembered."""
     with listening(options.progress.say) as interruption:
         worker = Worker(run, options, interruption)
         try:

@@ -9,8 +9,6 @@ from typing import Any
 from coadapt.storage import files, trees
 from coadapt.storage.files import Damaged, Incompatible, check_kinds, make_folder
 
-KEPT = 3
-
 
 @dataclass(frozen=True)
 class CheckpointMeta:
@@ -38,10 +36,10 @@ class Checkpoints:
         self.folder = folder
 
     def save(self, meta: CheckpointMeta, tree: Any) -> None:
-        """Store a checkpoint, and let go of those that are no longer among the last few."""
+        """Store a checkpoint, and let go of those that are no longer among the last three."""
         make_folder(self.folder)
         trees.save(self.path_of(meta), tree, asdict(meta))
-        self.keep_last(meta.stage, KEPT)
+        self.keep_last(meta.stage, 3)
 
     def keep_last(self, stage: str, number: int) -> None:
         for path in self._paths(stage)[number:]:

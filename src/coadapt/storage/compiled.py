@@ -18,8 +18,6 @@ MOST_BYTES = 2 * 1024**3
 LEAST_SECONDS, JAX_LEAST_SECONDS = 0.2, 1.0
 """What took longer to compile is kept: ours, and what JAX does if nothing is said."""
 ENTRIES = "*-cache"
-CHECKED = "checked"
-"""A file as old as the last look at the entries."""
 
 
 def remember_compiled_programs() -> None:
@@ -57,7 +55,7 @@ def tidy(folder: Path, most_bytes: int = MOST_BYTES) -> None:
 
 def _remove_cut_short(folder: Path) -> None:
     """JAX writes an entry in its place, so a process that is killed leaves a part of one. Each is looked at once."""
-    marker, began = folder / CHECKED, time.time()
+    marker, began = folder / "checked", time.time()  # a file as old as the last look
     last = marker.stat().st_mtime - 2 if marker.exists() else 0.0  # some file systems count in two seconds
     for entry in folder.glob(ENTRIES):
         if entry.stat().st_mtime >= last and not _is_whole(entry.read_bytes()):

@@ -57,10 +57,7 @@ def _is_of(kind: Any, value: Any) -> bool:
 
 
 def make_folder(path: Path, keep: bool = True) -> Path:
-    """The folder, made if need be; refused if nothing can be written there, and then none is left behind.
-
-    Who does not keep it only wants to know whether it will be refused: nothing is left behind then, either.
-    """
+    """The folder, made if need be; none is left behind if nothing can be written there, or if it is not to be kept."""
     made: list[Path] = []
     try:
         made = [place for place in (path, *path.parents) if not place.exists()]  # the innermost first
@@ -232,10 +229,9 @@ def remove_leftovers(folder: Path) -> None:
 
 def _sync_folder(path: Path) -> None:
     """A rename lasts when its folder is synced. Windows opens no folders, and needs no such thing."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

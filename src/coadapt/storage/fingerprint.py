@@ -86,7 +86,10 @@ INTERPRETER = frozenset(map(Path, (sys.prefix, sys.base_prefix, *sysconfig.get_p
 @cache
 def _imports(package: str, source: bytes) -> list[str]:
     """The names that a module of this package imports; a name taken from a module may be a module itself."""
-    tree, names = _as_run(ast.parse(source)), []
+    tree, names = ast.parse(source), []
+    for node in ast.walk(tree):  # what is imported for type checkers alone computes nothing
+        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names if alias.name != DOOR]
@@ -95,14 +98,6 @@ def _imports(package: str, source: bytes) -> list[str]:
             taken = [alias.name for alias in node.names]
             names += map(_behind_the_door, taken) if home == DOOR else [home, *(f"{home}.{n}" for n in taken)]
     return [*names, *_through_the_door(tree)]
-
-
-def _as_run(tree: ast.Module) -> ast.Module:
-    """Without what is imported for type checkers alone: nothing that is computed depends on it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    return tree
 
 
 DOOR = __name__.partition(".")[0]

@@ -8,9 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-PUBLISHED = "results"
-"""The folder of a checkout that results are published in."""
-
 
 def provenance() -> dict[str, Any]:
     """Which code, versions and machine a result comes from."""
@@ -48,11 +45,11 @@ def now() -> str:
 def commit() -> str | None:
     """The commit of the checkout this code runs from, marked if it was changed; None for an installed package.
 
-    Results that were published there do not count: no number depends on them, and the next ones are made beside them.
+    Published results do not count: no number depends on them, and the next ones are made beside them.
     """
     if _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
         return None  # whatever repository is around here, this file is not part of it
-    changes = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":(top,exclude){PUBLISHED}")
+    changes = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)results")
     head = _git("rev-parse", "HEAD")
     return head if changes == "" else f"{head} with changes"  # or nobody knows
 

@@ -89,7 +89,7 @@ class Run:
         """How long a stage was worked on, what was lost and done again included."""
         seconds: list[Any] = []
         with suppress(Damaged):  # for times are good to have and no more
-            records = [line.record for line in read_lines(self.times) if line.record is not None]
+            records = [line.record or {} for line in read_lines(self.times)]
             seconds = [record.get("seconds") for record in records if record.get("stage") == stage]
         return sum(number for number in seconds if isinstance(number, float) and 0 <= number <= LONGEST)
 
@@ -219,17 +219,17 @@ def glance(folder: Path) -> Glance:
     except StorageError as problem:
         return Glance(folder.name, "?", "damaged", note=str(problem))
     state = _read_dictionary(folder / "state.json")
-    name = state.get("state") if isinstance(state.get("state"), str) else "begun"
+    told = {key: state[key] for key, kind in TOLD.items() if isinstance(state.get(key), kind)}
+    name = told.pop("state", "begun")
     if name in ("running", "begun"):
         name = "running" if is_locked(folder) else "killed" if name == "running" else name
-    told = {key: state[key] for key, kind in TOLD.items() if isinstance(state.get(key), kind)}
     if not 0 <= told.get("progress", 0.0) <= 1:
         del told["progress"]
-    return Glance(run.name, run.experiment, str(name), **told)
+    return Glance(run.name, run.experiment, name, **told)
 
 
-TOLD: dict[str, type] = {"stage": str, "progress": float, "headline": dict, "note": str}
-"""What state.json may say beside the state itself."""
+TOLD: dict[str, type] = {"state": str, "stage": str, "progress": float, "headline": dict, "note": str}
+"""What state.json may say."""
 
 
 def last_metrics(run: Run) -> dict[str, dict[str, Any]]:

@@ -50,7 +50,9 @@ def load(
     as_named_now = lambda by_name: {renamed(name): of for name, of in by_name.items()}
     _check_arrays(manifest_file(path), as_named_now(manifest["arrays"]), _described(expected))
     arrays = as_named_now(_read_arrays(path, manifest))
-    _check_arrays(arrays_file(path), _described(arrays), _described(_stored_as(expected)))
+    numbers_of = lambda leaf: jax.eval_shape(jax.random.key_data, leaf) if _is_key(leaf) else leaf
+    stored = {name: numbers_of(leaf) for name, leaf in expected.items()}  # where keys are the numbers they are made of
+    _check_arrays(arrays_file(path), _described(arrays), _described(stored))
     from_numpy = lambda array, wanted: jax.random.wrap_key_data(jnp.asarray(array)) if _is_key(wanted) else array
     leaves = [from_numpy(arrays[name], wanted) for name, wanted in expected.items()]
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
@@ -109,12 +111,6 @@ def _named(tree: Any) -> dict[str, Any]:
 
 def _is_key(leaf: Any) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _stored_as(leaves: dict[str, Any]) -> dict[str, Any]:
-    """The same leaves as they lie in the file: keys are the numbers they are made of."""
-    as_numbers = lambda leaf: jax.eval_shape(jax.random.key_data, leaf) if _is_key(leaf) else leaf
-    return {name: as_numbers(leaf) for name, leaf in leaves.items()}
 
 
 def _described(leaves: dict[str, Any]) -> dict[str, Any]:

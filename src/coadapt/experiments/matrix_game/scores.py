@@ -49,11 +49,6 @@ class Networks(NamedTuple):
     rl2: RecurrentPolicy
 
 
-def networks_at(trained: Inputs, point: Count | int) -> Networks:
-    """The networks at one point of the learning curve: the k-th predictor with the k-th policy."""
-    return Networks(*(jax.tree.map(lambda leaf: leaf[point], trained[name].networks) for name in Networks._fields))
-
-
 def score_all(
     key: Key,
     alpha: Scalar,
@@ -133,12 +128,13 @@ def _scoring(
     point_and_batch: Callable[[Count], tuple[Count | int, Count]],
     larger_by: tuple[str, str],
 ) -> Stage:
-    """The scores of all replicates, and the last rewards to be shown; each batch number brings new episodes."""
+    """The stage of the scores of all replicates, at points of the learning curve, each batch with new episodes."""
 
     def measure(trained: Inputs, keys: Key, part: Count) -> tuple[dict[str, StepScores], Info]:
         point, batch = point_and_batch(part)
+        at_point = lambda name: jax.tree.map(lambda leaf: leaf[point], trained[name].networks)
         one = lambda key, alpha, networks: score(jax.random.fold_in(key, batch), alpha, networks)
-        scores = jax.vmap(one)(keys, replicates.alphas, networks_at(trained, point))
+        scores = jax.vmap(one)(keys, replicates.alphas, Networks(*map(at_point, Networks._fields)))
         return scores, {method: of_method.reward[:, -1] for method, of_method in scores.items()}
 
     remedy = "look at the networks it was given: their training must have gone wrong"

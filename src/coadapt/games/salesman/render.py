@@ -53,7 +53,9 @@ def episode_gif(episode: Episode, milliseconds: int = 300, hold: int = 2_500) ->
 
 
 def _frame(episode: Episode, step: int) -> np.ndarray:
-    """The pixels of the animation at one step: the grid, and beside it the caption, the belief and the legend."""
+    """The animation at one step, in red, green and blue: the grid, and beside it caption, belief and legend."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     margin, grid, left, width = 12, 288, 317, 150
     above, below = 98, 2 * LEGEND_ROW + 20
     height = max(grid + 2 * margin, above + _belief_height(episode) + below)
@@ -64,7 +66,9 @@ def _frame(episode: Episode, step: int) -> np.ndarray:
     _write_truth(axis, episode, left, 65)
     _draw_belief(axis, episode, step, left, above, width)
     _draw_legend(axis, left, height - below, columns=2)
-    return _pixels(axis)
+    canvas = FigureCanvasAgg(axis.figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3]
 
 
 def episode_strip(episode: Episode, steps: int = 6) -> dict[str, bytes]:
@@ -88,7 +92,7 @@ def episode_strip(episode: Episode, steps: int = 6) -> dict[str, bytes]:
     return as_files(axis.figure, dpi=200)  # twice as fine as it is measured
 
 
-def _canvas(width: float, height: float):
+def _canvas(width: float, height: float) -> Any:
     """A white sheet on which everything is measured in pixels from its top left corner."""
     from matplotlib.figure import Figure
 
@@ -97,15 +101,6 @@ def _canvas(width: float, height: float):
     axis.set(xlim=(0, width), ylim=(height, 0))
     axis.set_axis_off()
     return axis
-
-
-def _pixels(axis) -> np.ndarray:
-    """The sheet as red, green and blue, by row and column."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas = FigureCanvasAgg(axis.figure)
-    canvas.draw()
-    return np.asarray(canvas.buffer_rgba())[..., :3]
 
 
 class _Spot(NamedTuple):
