@@ -581,8 +581,8 @@ EXPERIMENTS = [
     Mutation(
         "what is lost by the predictor is all that is lost",
         "pipeline/regret_tables.py",
-        "parts = [predicted - inferred, inferred - told]",
-        "parts = [predicted, inferred - told]",
+        "(predicted - inferred, inferred - told, *last)",
+        "(predicted, inferred - told, *last)",
         "pipeline/test_stages.py::test_losses_are_told_apart_by_who_knows_more",
     ),
     Mutation(

@@ -47,10 +47,8 @@ def evaluate(
         ours, others = _seated(agent, names)
     with for_terminal(quiet).stage("episodes", episodes, first="compiling") as advance:
         cells = try_out(ours, others, episodes, greedy, seed, advance)
-    rows = [
-        [name, f"{cell.length:.2f}", f"{cell.total:.4f}", f"{cell.total_error:.4f}", f"{cell.finished:.2%}"]
-        for name, cell in zip(names, cells, strict=True)
-    ]
+    shown = lambda of: [f"{of.length:.2f}", f"{of.total:.4f}", f"{of.total_error:.4f}", f"{of.finished:.2%}"]
+    rows = [[name, *shown(cell)] for name, cell in zip(names, cells, strict=True)]
     how = "taking its likeliest action" if greedy else "sampling its actions"
     title = f"{agent}, {how}, {episodes:,} episodes with each partner"
     Table(title, ["partner", "length", "return", "standard error", "finished"], rows).show()
