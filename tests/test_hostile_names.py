@@ -78,7 +78,7 @@ def test_an_empty_name_is_a_mistake(here, arguments, capsys):
 def test_nobody_waits_for_a_pipe(here, capsys):
     os.mkfifo(here / "pipe")
     assert answer("reproduce", "matrix-game", "--config", "pipe") == 2
-    assert capsys.readouterr().err == "coadapt: cannot read pipe: it is not a regular file.\n"
+    assert capsys.readouterr().err == "coadapt: pipe cannot be read: it is not a regular file.\n"
 
 
 @pytest.fixture

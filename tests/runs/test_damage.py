@@ -212,7 +212,7 @@ def test_files_of_another_version_or_forged_are_refused(stopped, tmp_path, file,
         ({"iterations": 0}, "is of 3 of 4 chunks of 0 iterations, which cannot be"),
         ({"iterations": 6}, "is of 4 chunks of 6 iterations and not 4 chunks of 5 iterations"),
         ({"replicates": [1, 2, 3]}, "does not say what it should under 'replicates'"),
-        ({"replicates": ["somebody"]}, "is of somebody and not of walker 0; walker 1; walker 2"),
+        ({"replicates": ["somebody"]}, "is of somebody and not walker 0; walker 1; walker 2"),
     ],
 )
 def test_a_checkpoint_that_cannot_be_is_refused(stopped, tmp_path, fields, words):

@@ -206,7 +206,7 @@ def test_stopped_and_begun_again_by_the_same_command_it_goes_on(tmp_path, stop_a
     [
         (ToyConfig(points=2), "first-000002 is of 4 chunks of 5 iterations and not 2 chunks of 10 iterations"),
         (ToyConfig(iterations=80), "first-000002 is of 4 chunks of 5 iterations and not 4 chunks of 20 iterations"),
-        (ToyConfig(first_walker=1), "first-000002 is of walker 0; walker 1; walker 2 and not of walker 1; walker 2; "),
+        (ToyConfig(first_walker=1), "first-000002 is of walker 0; walker 1; walker 2 and not walker 1; walker 2; "),
     ],
 )
 def test_a_checkpoint_of_another_size_is_refused_and_leaves_nothing(tmp_path, stop_after, config, sentence):
@@ -219,7 +219,7 @@ def test_a_checkpoint_of_another_size_is_refused_and_leaves_nothing(tmp_path, st
 def test_a_checkpoint_of_no_stage_is_refused(tmp_path, stop_after):
     stop_after(6, tmp_path / "run")
     without = replace(TOY, stages=lambda config: toy.stages(config)[:1])
-    with pytest.raises(Incompatible, match="second-000002 is of second, and there is no such stage"):
+    with pytest.raises(Incompatible, match="second-000002 is of second, which is no stage here"):
         carry_out(without, ToyConfig(), tmp_path / "new", RunOptions(**checkpoint(tmp_path / "run", "second-000002")))
 
 
@@ -234,7 +234,7 @@ def test_a_stage_whose_first_checkpoint_is_lost_is_not_made_from_nothing_under_i
     stop_after(1, tmp_path / "new", ToyConfig(stride=2.0), **checkpoint(tmp_path / "run", "first-000002"))
     for file in (tmp_path / "new/checkpoints").iterdir():
         file.unlink()
-    with pytest.raises(Damaged, match=r"the checkpoint that first of .*new went on from is lost"):
+    with pytest.raises(Damaged, match=r"first of .*new has lost the checkpoint it began with"):
         run_toy(tmp_path / "new", ToyConfig(stride=2.0))
 
 

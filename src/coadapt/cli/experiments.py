@@ -48,8 +48,7 @@ class Options:
             check_tracker(self.track)
         if self.fresh and self.init_from:
             raise ValueError("--fresh makes everything again and --init-from goes on from a checkpoint; choose one")
-        init_from = tuple(path.with_suffix("") for path in self.init_from)
-        progress = for_terminal(self.quiet)
+        progress, init_from = for_terminal(self.quiet), tuple(path.with_suffix("") for path in self.init_from)
         return RunOptions(progress, self.checkpoint_every, self.track, self.fresh, init_from, say_stopped)
 
 

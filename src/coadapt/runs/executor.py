@@ -141,7 +141,9 @@ class Worker:
         if meta is None:
             self._cut_metrics_back(None)
             if stage.name in self.run.origins:
-                raise Damaged(f"the checkpoint that {stage.name} of {self.run.folder} went on from is lost")
+                raise Damaged(
+                    f"{stage.name} of {self.run.folder} has lost the checkpoint it began with; begin a new run"
+                )
             with self.options.progress.busy(f"{stage.name}: compiling"), self.nothing_to_lose():
                 return jax.jit(stage.begin)(inputs)
         self._check_same(planned, meta)

@@ -23,7 +23,7 @@ def initial(checkpoint: Path, planned: Sequence[Planned]) -> tuple[CheckpointMet
     meta = meta_of(checkpoint)
     each = next((each for each in planned if each.stage.name == meta.stage), None)
     if each is None:
-        raise Incompatible(f"{checkpoint} is of {meta.stage}, and there is no such stage")
+        raise Incompatible(f"{checkpoint} is of {meta.stage}, which is no stage here; choose another one")
     check_size(checkpoint, meta, each.stage)
     metrics = metrics_until(checkpoint.parents[1] / "metrics" / f"{meta.stage}.jsonl", meta.done)
     return replace(meta, artefact=each.artefact), trees.load(checkpoint, each.state), metrics
@@ -36,6 +36,7 @@ def check_size(path: Path, meta: CheckpointMeta, stage: Stage) -> None:
         lengths = " and not ".join(
             f"{chunks} chunks of {iterations} iterations" for chunks, iterations in (there, here)
         )
-        raise Incompatible(f"{path} is of {lengths}")
+        raise Incompatible(f"{path} is of {lengths}; leave the number of iterations as it was")
     if meta.replicates != list(stage.replicates):
-        raise Incompatible(f"{path} is of {'; '.join(meta.replicates)} and not of {'; '.join(stage.replicates)}")
+        whom = " and not ".join("; ".join(names) for names in (meta.replicates, stage.replicates))
+        raise Incompatible(f"{path} is of {whom}; leave who is trained as it was")

@@ -80,9 +80,8 @@ def _is_whole(entry: bytes) -> bool:
 
 def _remove_oldest(folder: Path, most_bytes: int) -> None:
     """Those that were not used for the longest time, as far as the file system tells."""
-    found = [
-        (max(stat.st_atime, stat.st_mtime), stat.st_size, file) for file in entries(folder) if (stat := file.stat())
-    ]
+    stats = [(file, file.stat()) for file in entries(folder)]
+    found = [(max(stat.st_atime, stat.st_mtime), stat.st_size, file) for file, stat in stats]
     too_much = sum(size for _, size, _ in found) - most_bytes
     for _, size, file in sorted(found):
         if too_much <= 0:

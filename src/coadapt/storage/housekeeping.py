@@ -24,8 +24,7 @@ def bytes_below(folder: Path) -> int:
 
 def artefacts_in(root: Path) -> list[Path]:
     """What the runs of a folder keep of finished stages."""
-    store = root / ARTEFACTS
-    return sorted(path for path in store.iterdir() if path.is_dir()) if store.is_dir() else []
+    return sorted(path for path in (root / ARTEFACTS).glob("*") if path.is_dir())
 
 
 def unused_artefacts(root: Path) -> list[Path]:
