@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from coadapt.configs.checks import shown
-from coadapt.configs.described import described
+from coadapt.described import described
 
 Config = TypeVar("Config")
 

@@ -14,7 +14,7 @@ from coadapt.agents.encoders import EncoderSpec, FeedbackSpec, usual_spec
 from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.arrays import Key, Vector
 from coadapt.configs.checks import distinct, one_of, shown
-from coadapt.configs.described import described
+from coadapt.described import code_behind, described
 from coadapt.games.checks import check_parts
 from coadapt.games.game import MAIN, Game
 from coadapt.games.traced import shape_of
@@ -22,7 +22,6 @@ from coadapt.oracles.enumeration import EnumerableGame
 from coadapt.pipeline.oracle import Oracle
 from coadapt.pipeline.tabular_oracle import TabularOracle
 from coadapt.players import Seen, seen_first
-from coadapt.storage.fingerprint import code_behind
 
 
 class Heads(NamedTuple):

@@ -13,22 +13,13 @@ from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
-from coadapt.configs.described import module_named, modules_of
+from coadapt.described import PACKAGES, module_named
 from coadapt.storage.sealed import checksum
-
-PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "equinox", "optax")
-"""What numbers depend on beside our own code."""
 
 
 def versions(packages: tuple[str, ...] = ("coadapt", *PACKAGES)) -> dict[str, str]:
     """Of this package and those that its numbers depend on."""
     return {name: version(name) for name in packages}
-
-
-def code_behind(value: Any) -> tuple[str, ...]:
-    """The modules that a value is made of, without those that come with Python or are known by their version."""
-    is_own = lambda name: name.partition(".")[0] not in (*sys.stdlib_module_names, *PACKAGES)
-    return tuple(dict.fromkeys(filter(is_own, modules_of(value))))
 
 
 @cache

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 
 from coadapt.configs.checks import one_of
-from coadapt.configs.described import described
+from coadapt.described import code_behind, described
 from coadapt.partners.mixed import Cast, OneOf, players_by_type
 from coadapt.pipeline.partners import PartnerId, PartnerSource
 from coadapt.players import Player
 from coadapt.runs.stage import Inputs
-from coadapt.storage.fingerprint import code_behind
 from coadapt.storage.sealed import checksum
 
 if TYPE_CHECKING:

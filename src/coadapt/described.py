@@ -9,6 +9,9 @@ from pathlib import Path
 from types import MethodType, ModuleType
 from typing import Any
 
+PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "equinox", "optax")
+"""What numbers depend on beside our own code; it is known by its version."""
+
 
 def module_named(module: str) -> str:
     """The name of a module; that of a script is its file's, as if it were imported."""
@@ -83,3 +86,9 @@ def modules_of(value: Any, around: tuple[int, ...] = ()) -> Iterator[str]:
         parts = [type(value), *_fields(value).values()]
     for part in parts:
         yield from modules_of(part, (*around, id(value)))
+
+
+def code_behind(value: Any) -> tuple[str, ...]:
+    """The modules that a value is made of, without those that come with Python or are known by their version."""
+    is_own = lambda name: name.partition(".")[0] not in (*sys.stdlib_module_names, *PACKAGES)
+    return tuple(dict.fromkeys(filter(is_own, modules_of(value))))
