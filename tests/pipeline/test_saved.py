@@ -45,7 +45,7 @@ def change(file, without=(), **fields):
 
 def test_these_are_all_that_are_saved():
     """By these names they are found in the package and in the runs of others: nobody may change them."""
-    assert set(AGENTS) == {"behaviour-conditioned", "label-blind", "lstm", "lstm-matched", "partner"}
+    assert set(AGENTS) == {"behaviour-conditioned", "label-blind", "lstm", "lstm-matched", "partner", "rl2"}
 
 
 @pytest.mark.parametrize("agent", AGENTS)
