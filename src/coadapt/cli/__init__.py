@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from coadapt.cli.agents import evaluate, watch
 from coadapt.cli.answers import answer
-from coadapt.cli.commands import Commands
+from coadapt.cli.commands import Commands, Named
 from coadapt.cli.doctor import doctor
 from coadapt.cli.experiments import reproduce_matrix_game, reproduce_salesman, resume, train_salesman
 from coadapt.cli.report import report
@@ -20,9 +20,9 @@ def version() -> None:
         print(f"{package} {number}")
 
 
-REPRODUCTIONS = {"matrix-game": reproduce_matrix_game, "salesman": reproduce_salesman}
-RUNS = {"list": list_runs, "show": show_run, "compare": compare_runs}
-COMMANDS = {
+REPRODUCTIONS: Named = {"matrix-game": reproduce_matrix_game, "salesman": reproduce_salesman}
+RUNS: Named = {"list": list_runs, "show": show_run, "compare": compare_runs}
+COMMANDS: Named = {
     "reproduce": Commands("Run one of the paper's experiments from beginning to end.", REPRODUCTIONS),
     "train": Commands("Train one agent, with the partners it needs.", {"salesman": train_salesman}),
     "run": run,

@@ -12,12 +12,16 @@ from tyro.extras import SubcommandApp
 PARSED = (DisallowNone, FlagCreatePairsOff)
 
 
+Named = dict[str, "Callable[..., Any] | Commands"]
+"""What each name stands for."""
+
+
 class Commands:
     """A group of commands, some of which may be groups themselves."""
 
-    def __init__(self, description: str, named: "dict[str, Callable[..., Any] | Commands]"):
+    def __init__(self, description: str, named: Named):
         self.__doc__ = description
-        self.named = named
+        self.named: Named = named
 
     def answer(self, called: str, arguments: Sequence[str]) -> None:
         """Do what the arguments ask for; `called` is how the person called this group."""

@@ -126,7 +126,7 @@ def behaviour_of(player: Player, game: Game, states: Any, seat: int = PARTNER) -
     player = prepared(player, len(jax.tree.leaves(states)[0]))
 
     def act(state: Any) -> Float[Array, "actions"]:
-        seen = AnyTime(*seen_first(game, state, seat))
+        seen = _AnyTime(*seen_first(game, state, seat))
         if seat == PARTNER:
             seen = seen._replace(privileged=privileged_view(game, state, seat))
         return jax.nn.softmax(among_legal(player.decide(seen, memory).logits, seen))
@@ -142,7 +142,7 @@ def _what_was(seen: Seen) -> Any:
     )
 
 
-class AnyTime(Seen):
+class _AnyTime(Seen):
     """What is shown in a state, whatever was before: nobody who asks for that is memoryless."""
 
     last_action = last_reward = first = property(_what_was)  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
