@@ -6,15 +6,14 @@ It learns to play with copies of itself before it meets anybody else, if the age
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 
-from coadapt.agents.recurrent import RecurrentPolicy
 from coadapt.learning.ppo import PPOConfig
-from coadapt.pipeline.co_op import New, with_partners
 from coadapt.pipeline.method import Method, Training
-from coadapt.pipeline.self_play import self_play
+from coadapt.pipeline.recurrent import finding_out
+from coadapt.pipeline.recurrent import trainings as recurrent_trainings
 from coadapt.pipeline.stages import environment_steps
 from coadapt.pipeline.task import new_recurrent_policy
 
@@ -24,26 +23,9 @@ if TYPE_CHECKING:
 CLONES = "lstm_clones"
 
 
-def finding_out(policy: RecurrentPolicy, label: Any = None) -> RecurrentPolicy:
-    """The baseline, whom no one tells anything."""
-    del label
-    return policy
-
-
-def trainings(
-    study: Study, purpose: str, training: PPOConfig, new: New = new_recurrent_policy, code: str = __name__
-) -> tuple[Training, ...]:
-    """The baseline with copies of itself, if there is such a training, and then with the training partners.
-
-    Other recurrent policies than the baseline's have clones of their own.
-    """
-    with_others = lambda study, training: with_partners(study, training, finding_out, new)
-    if study.lstm_clones is None:
-        return (Training(purpose, code, training, with_others),)
-    with_copies = lambda study, training: self_play(training, study.task, new, finding_out)
-    called = CLONES if new is new_recurrent_policy else f"{purpose}_clones"
-    clones = Training(called, code, study.lstm_clones, with_copies, alone=True)
-    return clones, Training(purpose, code, training, with_others, starts=called)
+def trainings(study: Study, purpose: str, training: PPOConfig) -> tuple[Training, ...]:
+    """As of any recurrent policy; two budgets share their clones."""
+    return recurrent_trainings(study, purpose, training, new_recurrent_policy, __name__, CLONES)
 
 
 def matched(study: Study) -> PPOConfig:
